@@ -67,6 +67,7 @@ LIBRARIES = {
 }
 ROOMS = {
     ("runtime", "executors"): {"llvmlite", "jax"},
+    ("runtime", "distribute"): {"jax"},
     ("runtime", "kernels"): {"re2", "PIL"},
 }  # what only the files of one room may import
 

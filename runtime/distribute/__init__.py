@@ -12,19 +12,19 @@
 # fmt: off
 
 from ..core.missing_names import explain as _explain
-from . import experimental
+from . import cluster_resolver, experimental
 from .context import ReplicaContext
 from .input import DistributedDataset, DistributedIterator
 from .mirrored import MirroredStrategy
+from .multi_worker import MultiWorkerMirroredStrategy
 from .options import (
     CrossDeviceOps, HierarchicalCopyAllReduce, InputOptions, InputReplicationMode, NcclAllReduce,
     ReductionToOneDevice, RunOptions,
 )
 from .reduce_op import ReduceOp
 from .strategy import (
-    InputContext, MultiWorkerMirroredStrategy, OneDeviceStrategy, ParameterServerStrategy, Strategy,
-    StrategyExtended, TPUStrategy, experimental_set_strategy, get_replica_context, get_strategy, has_strategy,
-    in_cross_replica_context,
+    InputContext, OneDeviceStrategy, ParameterServerStrategy, Strategy, StrategyExtended, TPUStrategy,
+    experimental_set_strategy, get_replica_context, get_strategy, has_strategy, in_cross_replica_context,
 )
 from .values import DistributedValues
 
@@ -33,8 +33,8 @@ __all__ = [
     "HierarchicalCopyAllReduce", "InputContext", "InputOptions", "InputReplicationMode", "MirroredStrategy",
     "MultiWorkerMirroredStrategy", "NcclAllReduce", "OneDeviceStrategy", "ParameterServerStrategy",
     "ReduceOp", "ReductionToOneDevice", "ReplicaContext", "RunOptions", "Strategy", "StrategyExtended",
-    "TPUStrategy", "experimental", "experimental_set_strategy", "get_replica_context", "get_strategy",
-    "has_strategy", "in_cross_replica_context",
+    "TPUStrategy", "cluster_resolver", "experimental", "experimental_set_strategy", "get_replica_context",
+    "get_strategy", "has_strategy", "in_cross_replica_context",
 ]
 
 _explain(__name__)

@@ -22,6 +22,7 @@ from ..ir.builder import recorders, recording_by
 from ..ops.arrays.concat_split import split
 from ..ops.arrays.shape_ops import shape
 from ..ops.math.cast import identity
+from .process_values import all_gathered
 from .reduce_op import ReduceOp
 
 
@@ -101,6 +102,8 @@ class ReplicaContext:
 
     @property
     def devices(self) -> tuple[str, ...]:
+        if self.strategy.spans_processes:
+            return self.strategy.devices  # type: ignore[no-any-return]
         return (f"/job:localhost/replica:0/task:0/device:CPU:{self.replica_id_in_sync_group}",)
 
     def __enter__(self) -> ReplicaContext:
@@ -115,6 +118,8 @@ class ReplicaContext:
         chosen = ReduceOp.of(reduce_op)
         if self.num_replicas_in_sync == 1:
             return value
+        if self.strategy.spans_processes:
+            return self.strategy.all_reduce(chosen, value, options)
         return nest.map_structure(lambda x: self._all_reduce(chosen, x), value)
 
     def _all_reduce(self, reduce_op: ReduceOp, value: Any) -> Any:
@@ -128,6 +133,8 @@ class ReplicaContext:
         """Return the tensors of all replicas joined along an axis; the gradient is the part of this replica."""
         if self.num_replicas_in_sync == 1:
             return value
+        if self.strategy.spans_processes:
+            return all_gathered(value, axis)
         return nest.map_structure(lambda x: self._all_gather(x, axis), value)
 
     def _all_gather(self, value: Any, axis: int) -> Any:

@@ -5,11 +5,12 @@
 
 from ..core.missing_names import explain as _explain
 from .central_storage import CentralStorageStrategy
+from .multi_worker import ExperimentalMultiWorkerMirroredStrategy as MultiWorkerMirroredStrategy
 from .options import (
     CommunicationImplementation as CollectiveCommunication, CommunicationOptions as CollectiveHints,
     CommunicationImplementation, CommunicationOptions, ValueContext,
 )
-from .strategy import MultiWorkerMirroredStrategy, ParameterServerStrategy, TPUStrategy
+from .strategy import ParameterServerStrategy, TPUStrategy
 
 __all__ = [
     "CentralStorageStrategy", "CollectiveCommunication", "CollectiveHints", "CommunicationImplementation",

@@ -114,26 +114,35 @@ def split(dataset: Dataset, replicas: int) -> DistributedDataset:
     The last replicas get fewer rows of a batch that the replicas do not divide, or none. Raises ValueError for
     elements without rows.
     """
+    check_rows(dataset)
+
+    def parts(*element: Any) -> Any:
+        batch = (
+            element if type(dataset.element_spec) is tuple else element[0]
+        )  # `map` passes the parts of a tuple
+        return nest.map_structure(lambda rows: divided(rows, replicas), batch)
+
+    return DistributedDataset(dataset.map(parts))
+
+
+def check_rows(dataset: Dataset) -> None:
+    """Raise ValueError for elements of rank 0, which cannot be split."""
     spec = dataset.element_spec
     if any(leaf.shape == () for leaf in leaf_specs(spec)):
         raise ValueError(
             f"The replicas cannot share elements of rank 0: {spec!r}. Batch the dataset before it is distributed."
         )
 
-    def divided(*element: Any) -> Any:
-        batch = element if type(spec) is tuple else element[0]  # `map` passes the parts of a tuple
-        return nest.map_structure(lambda rows: _divided(rows, replicas), batch)
 
-    return DistributedDataset(dataset.map(divided))
-
-
-def _divided(rows: Any, replicas: int) -> PerReplica:
+def divided(rows: Any, replicas: int) -> PerReplica:
+    """Return the rows of a tensor in consecutive parts of equal size; the last ones may be smaller, or empty."""
     count: Any = rows.shape[0] if rows.shape[0] is not None else shape(rows)[0]
     size = (count + replicas - 1) // replicas
-    return PerReplica([_rows(rows, index * size, (index + 1) * size) for index in range(replicas)])
+    return PerReplica([rows_between(rows, index * size, (index + 1) * size) for index in range(replicas)])
 
 
-def _rows(tensor: Any, start: Any, stop: Any) -> Any:
+def rows_between(tensor: Any, start: Any, stop: Any) -> Any:
+    """Return the rows of a tensor from `start` to `stop`."""
     if not isinstance(tensor, SparseTensor):
         return tensor[start:stop]
     others = len(tensor.shape) - 1
@@ -178,4 +187,4 @@ class InTurn(PipelineStage):
 
 
 def _empty(element: Any) -> Any:
-    return nest.map_structure(lambda tensor: _rows(tensor, 0, 0), element)
+    return nest.map_structure(lambda tensor: rows_between(tensor, 0, 0), element)

@@ -101,6 +101,8 @@ class Strategy:
 
     num_replicas_in_sync = 1
     cluster_resolver = None
+    spans_processes = False  # whether replicas are in other processes
+    rank = 0  # the number of the first replica in this process
 
     def scope(self) -> contextlib.AbstractContextManager[Any]:
         """Make this the current strategy in the block. Raises RuntimeError in a replica, or in another strategy."""
@@ -131,7 +133,7 @@ class Strategy:
     ) -> Any:
         """Return `fn(*args, **kwargs)`, called in the one replica."""
         called = fn if current() is None else api.convert(fn)
-        with self.scope(), entered(self, ReplicaContext(self)):
+        with self.scope(), entered(self, ReplicaContext(self, self.rank)):
             return called(*args, **(kwargs or {}))
 
     def reduce(self, reduce_op: Any, value: Any, axis: Any = None) -> Any:
@@ -146,6 +148,10 @@ class Strategy:
     def experimental_local_results(self, value: Any) -> tuple[Any, ...]:
         """Return the values of the replicas in a tuple."""
         return (value,)
+
+    def of_first_replica(self, value: Any) -> Any:
+        """Return the value of the first replica."""
+        return self.experimental_local_results(value)[0]
 
     def unwrap(self, value: Any) -> tuple[Any, ...]:
         """Return `experimental_local_results(value)`, which is the newer name."""
@@ -247,18 +253,11 @@ def check_device(device: str) -> None:
 def _refuse(name: str) -> Callable[..., NoReturn]:
     def refused(self: Any, *args: Any, **kwargs: Any) -> NoReturn:
         raise errors.UnimplementedError(
-            f"tf.distribute.{name} needs several machines or accelerators, which agc does not use. "
-            "tf.distribute.MirroredStrategy() runs on one CPU."
+            f"tf.distribute.{name} needs servers or accelerators, which agc does not use. "
+            "tf.distribute.MultiWorkerMirroredStrategy() trains in several processes."
         )
 
     return refused
-
-
-@export("distribute.MultiWorkerMirroredStrategy", "distribute.experimental.MultiWorkerMirroredStrategy")
-class MultiWorkerMirroredStrategy(Strategy):
-    """A strategy of several machines: its constructor raises UnimplementedError."""
-
-    __init__ = _refuse("MultiWorkerMirroredStrategy")
 
 
 @export("distribute.TPUStrategy", "distribute.experimental.TPUStrategy")

@@ -133,8 +133,12 @@ class MirroredVariable(DistributedVariable, Mirrored):
 
     def _update_all(self, strategy: Any, method: str, value: Any) -> None:
         if self.aggregation is VariableAggregation.ONLY_FIRST_REPLICA:
-            value = strategy.experimental_local_results(value)[0]
-        elif isinstance(value, DistributedValues) or self.aggregation is VariableAggregation.SUM:
+            value = strategy.of_first_replica(value)
+        elif (
+            isinstance(value, DistributedValues)
+            or strategy.spans_processes
+            or self.aggregation is VariableAggregation.SUM
+        ):
             value = strategy.extended.reduce_to(_REDUCED[self.aggregation], value, self)
         for component in self.values:
             getattr(component, method)(value)
@@ -152,7 +156,10 @@ class MirroredVariable(DistributedVariable, Mirrored):
 
         def update_all(strategy: Any, parts: Any) -> None:
             op = _REDUCED.get(self.aggregation)
-            total = parts.values[0] if op is None else strategy.extended.reduce_to(op, parts, self)
+            is_first = op is None
+            total = (
+                strategy.of_first_replica(parts) if is_first else strategy.extended.reduce_to(op, parts, self)
+            )
             self._change(lambda component: component._scatter(how, total, name))
 
         replica.merge_call(update_all, args=(slices,))
@@ -188,8 +195,13 @@ class SyncOnReadVariable(DistributedVariable):
             )
         parts = [component.value() for component in self.values]
         if self.aggregation is VariableAggregation.ONLY_FIRST_REPLICA:
-            return parts[0]
-        total: Tensor = _REDUCED[self.aggregation].of_all(parts)
+            return self.distribute_strategy.of_first_replica(parts[0])  # type: ignore[no-any-return]
+        op = _REDUCED[self.aggregation]
+        total: Tensor
+        if self.distribute_strategy.spans_processes:
+            total = self.distribute_strategy.all_reduce(op, parts[0])
+        else:
+            total = op.of_all(parts)
         return total
 
     @property
@@ -203,7 +215,7 @@ class SyncOnReadVariable(DistributedVariable):
     @_array.setter
     def _array(self, array: np.ndarray[Any, Any]) -> None:
         if self.aggregation is VariableAggregation.SUM:
-            array = array // len(self.values) if self.dtype.is_integer else array / len(self.values)
+            array = array // self._count if self.dtype.is_integer else array / self._count
         for component in self.values:
             component._array = array.copy()
 
@@ -217,10 +229,15 @@ class SyncOnReadVariable(DistributedVariable):
                     "to `tf.VariableAggregation.SUM`."
                 )
             value = convert_to_tensor(value, self.dtype)
-            value = value // len(self.values) if self.dtype.is_integer else value / len(self.values)
+            value = value // self._count if self.dtype.is_integer else value / self._count
         for component in self.values:
             getattr(component, method)(value)
         return self if read_value else None
+
+    @property
+    def _count(self) -> int:
+        """The number of replicas, in all processes."""
+        return self.distribute_strategy.num_replicas_in_sync  # type: ignore[no-any-return]
 
     def _scatter(self, how: str, slices: Any, name: str | None) -> Any:
         return self._in_replica(f"scatter_{how}")._scatter(how, slices, name)

@@ -1,0 +1,13 @@
+"""The namespace `tf.distribute.cluster_resolver`: which tasks a cluster has, and which of them is this process."""
+# Namespace distribute.cluster_resolver: `make generate` writes this file from the `@export` declarations.
+# isort: skip_file
+# fmt: off
+
+from ..core.missing_names import explain as _explain
+from .cluster_resolvers import ClusterResolver, SimpleClusterResolver, TFConfigClusterResolver
+
+__all__ = [
+    "ClusterResolver", "SimpleClusterResolver", "TFConfigClusterResolver",
+]
+
+_explain(__name__)

@@ -1,0 +1,153 @@
+"""Resolvers of a cluster: they say which tasks there are, and which of them is this process.
+
+TF_CONFIG='{"cluster": {"worker": ["host0:2222", "host1:2222"]}, "task": {"type": "worker", "index": 1}}'
+    ==>     cluster_spec(), task_type "worker", task_id 1
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from ..core.export import export
+from ..train.cluster_spec import ClusterSpec
+
+
+@export("distribute.cluster_resolver.ClusterResolver")
+class ClusterResolver:
+    """The base class of resolvers."""
+
+    task_type: str | None = None
+    task_id: int | None = None
+    rpc_layer: str | None = None
+    environment: str | None = ""
+
+    def cluster_spec(self) -> ClusterSpec:
+        """Return the addresses of all tasks."""
+        raise NotImplementedError
+
+    def master(
+        self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None
+    ) -> str:
+        """Return the address of a task, by default of this one; an empty string if it is not in the cluster."""
+        job = self.task_type if task_type is None else task_type
+        index = self.task_id if task_id is None else task_id
+        spec = self.cluster_spec()
+        if job not in spec.jobs or index is None:
+            return ""
+        layer = rpc_layer or self.rpc_layer
+        address = spec.task_address(job, index)
+        return f"{layer}://{address}" if layer else address
+
+    def num_accelerators(
+        self, task_type: str | None = None, task_id: int | None = None, config_proto: Any = None
+    ) -> Mapping[str, int]:
+        """Return the number of accelerators by kind: there are none."""
+        return {}
+
+
+@export("distribute.cluster_resolver.SimpleClusterResolver")
+class SimpleClusterResolver(ClusterResolver):
+    """A resolver of a cluster that the program describes.
+
+    >>> spec = ClusterSpec({"worker": ["host0:2222", "host1:2222"]})
+    >>> SimpleClusterResolver(spec, task_type="worker", task_id=1).master("worker", 0)
+    'host0:2222'
+    """
+
+    def __init__(
+        self,
+        cluster_spec: ClusterSpec,
+        master: str = "",
+        task_type: str | None = None,
+        task_id: int | None = None,
+        environment: str | None = "",
+        num_accelerators: Mapping[str, int] | None = None,
+        rpc_layer: str | None = None,
+    ) -> None:
+        if not isinstance(cluster_spec, ClusterSpec):
+            raise TypeError("cluster_spec must be a `tf.train.ClusterSpec`.")
+        self._spec, self._master, self._accelerators = cluster_spec, master, num_accelerators or {}
+        self.task_type, self.task_id = task_type, task_id
+        self.environment, self.rpc_layer = environment, rpc_layer
+
+    def cluster_spec(self) -> ClusterSpec:
+        """Return the addresses that the program has given."""
+        return self._spec
+
+    def master(
+        self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None
+    ) -> str:
+        """Return the address of the task, or without arguments that of the master, which the program has given."""
+        if task_type is None or task_id is None:
+            return self._master
+        return super().master(task_type, task_id, rpc_layer)
+
+    def num_accelerators(
+        self, task_type: str | None = None, task_id: int | None = None, config_proto: Any = None
+    ) -> Mapping[str, int]:
+        """Return the numbers that the program has given."""
+        return self._accelerators
+
+
+@export("distribute.cluster_resolver.TFConfigClusterResolver")
+class TFConfigClusterResolver(ClusterResolver):
+    """A resolver that reads the environment variable TF_CONFIG: JSON with `cluster` and `task`.
+
+    Args:
+        task_type, task_id, rpc_layer, environment: values to use instead of those in TF_CONFIG.
+
+    Raises ValueError for text that is not JSON.
+    """
+
+    def __init__(
+        self,
+        task_type: str | None = None,
+        task_id: int | None = None,
+        rpc_layer: str | None = None,
+        environment: str | None = None,
+    ) -> None:
+        self._type, self._id, self._layer, self._environment = task_type, task_id, rpc_layer, environment
+
+    @property
+    def task_type(self) -> str | None:  # type: ignore[override]
+        """The job of this process, or None."""
+        return self._type if self._type is not None else _task().get("type")
+
+    @property
+    def task_id(self) -> int | None:  # type: ignore[override]
+        """The number of this process in its job, or None."""
+        found = self._id if self._id is not None else _task().get("index")
+        return None if found is None else int(found)
+
+    @property
+    def rpc_layer(self) -> str | None:  # type: ignore[override]
+        """The protocol before addresses, or None."""
+        return self._layer if self._layer is not None else _settings().get("rpc_layer")
+
+    @property
+    def environment(self) -> str | None:  # type: ignore[override]
+        """The environment in which the program runs, or None."""
+        return self._environment if self._environment is not None else _settings().get("environment")
+
+    def cluster_spec(self) -> ClusterSpec:
+        """Return the addresses of `cluster` in TF_CONFIG; none if it is missing."""
+        return ClusterSpec(_settings().get("cluster", {}))
+
+
+def _task() -> dict[str, Any]:
+    found: dict[str, Any] = _settings().get("task", {})
+    return found
+
+
+def _settings() -> dict[str, Any]:
+    text = os.environ.get("TF_CONFIG", "{}")
+    try:
+        found = json.loads(text)
+    except ValueError as error:
+        raise ValueError(f"the environment variable TF_CONFIG is no JSON: {error}: {text!r}") from None
+    if not isinstance(found, dict):
+        raise ValueError(f"the environment variable TF_CONFIG must hold a JSON object, not {text!r}")
+    return found

@@ -1,0 +1,142 @@
+"""Two processes train like one; one of them is killed, and a new start goes on from the checkpoint.
+
+AGC_FUZZ=1 also runs four processes, and Keras in two.
+"""
+
+import os
+import subprocess
+
+import agc.runtime as tf
+import numpy as np
+import pytest
+from support import multi_worker_program
+from support.workers import run_workers
+
+FUZZ = bool(os.environ.get("AGC_FUZZ"))
+COUNTS = (2, 4) if FUZZ else (2,)
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory):
+    """The results of one process."""
+    strategy = tf.distribute.MultiWorkerMirroredStrategy()
+    folder = tmp_path_factory.mktemp("alone")
+    parts = ("train", "fit") if FUZZ else ("train",)
+    return {part: multi_worker_program.PARTS[part](strategy, folder) for part in parts}
+
+
+@pytest.fixture(scope="module", params=COUNTS)
+def workers(request, tmp_path_factory):
+    """The results of several processes, the last of which is killed at the end; and their folder."""
+    folder = tmp_path_factory.mktemp("workers")
+    parts = ["train", "values", "data", "save", *(["fit"] if FUZZ else []), "die"]
+    return run_workers(request.param, folder, parts), folder
+
+
+def test_the_losses_of_fifty_steps_equal_those_of_one_process(alone, workers):
+    ended, _ = workers
+    assert len(alone["train"]["losses"]) == 50
+    for found in ended.found:
+        np.testing.assert_allclose(found["train"]["losses"], alone["train"]["losses"], rtol=1e-5)
+        np.testing.assert_allclose(found["train"]["interpreted"], alone["train"]["losses"][:3], rtol=1e-5)
+    assert all(found["train"] == ended.found[0]["train"] for found in ended.found)
+
+
+def test_variables_that_are_synchronized_on_read_count_for_all_workers(alone, workers):
+    ended, _ = workers
+    assert [found["train"]["seen"] for found in ended.found] == [alone["train"]["seen"]] * len(ended.found)
+
+
+@pytest.mark.parametrize("mode", ["eager", "graph"])
+def test_replicas_reduce_gather_and_merge(workers, mode):
+    ended, _ = workers
+    count = len(ended.found)
+    mean = (count + 1) / 2
+    for rank, found in enumerate(ended.found):
+        values = found["values"][mode]
+        assert values["mean"] == 2.0 * mean
+        assert values["gradient"] == rank + 1.0
+        assert values["rows"] == [float(worker) for worker in range(count) for _ in range(worker + 1)]
+        assert values["merged"] == 2.0 * count
+        assert values["slices"] == [[float(row)] if row < count else [0.0] for row in range(4)]
+
+
+def test_updates_of_variables_are_aggregated(workers):
+    ended, _ = workers
+    count = len(ended.found)
+    total = sum(range(1, count + 1))
+    expected = {"SUM": 1.0 + total, "MEAN": 1.0 + total / count, "ONLY_FIRST_REPLICA": 2.0}
+    assert [found["values"]["variables"] for found in ended.found] == [expected] * count
+
+
+def test_the_strategy_reduces_and_gathers_across_replicas(workers):
+    ended, _ = workers
+    numbers = [n for worker in range(len(ended.found)) for n in range(worker + 1)]
+    for found in ended.found:
+        assert found["values"]["axis"] == pytest.approx(sum(numbers) / len(numbers))
+        assert found["values"]["gathered"] == list(range(len(ended.found)))
+    assert ended.found[1]["values"]["devices"] == ["/job:worker/replica:0/task:1/device:CPU:0"]
+    assert [found["values"]["chief"] for found in ended.found][:2] == [True, False]
+
+
+def test_datasets_are_split_and_end_together(workers):
+    ended, _ = workers
+    first, second, *_ = (found["data"] for found in ended.found)
+    if len(ended.found) == 2:
+        assert [first["DATA"], second["DATA"]] == [[[0, 1], [4, 5], [8]], [[2, 3], [6, 7], [9]]]
+        assert first["OFF"] == second["OFF"] == [[0, 1], [2, 3], [4, 5], [6, 7], [8], [9]]
+        assert [first["FILE"], second["FILE"]] == [[[0], [1], [2], [20], [21]], [[10], [], [], [], []]]
+        rows = [sorted(row for batch in part["interleave"] for row in batch) for part in (first, second)]
+        assert rows == [[0, 1, 2, 20, 21], [10]]
+        assert [first["function"], second["function"]] == [[[], []], [[0], [1]]]
+    for name in ("DATA", "FILE", "interleave", "function"):
+        assert len({len(found["data"][name]) for found in ended.found}) == 1
+    assert sorted(row for found in ended.found for batch in found["data"]["DATA"] for row in batch) == [
+        *range(10)
+    ]
+
+
+def test_checkpoints_are_written_once(workers):
+    ended, folder = workers
+    assert [found["save"] for found in ended.found] == [{"shared": True, "own": True}] * len(ended.found)
+    assert sorted(path.name for path in (folder / "shared").iterdir() if path.suffix == ".index") == [
+        "ckpt-1.index"
+    ]
+
+
+def test_the_others_name_a_killed_worker(workers):
+    ended, _ = workers
+    *others, last = range(len(ended.found))
+    assert ended.codes == [0] * len(others) + [-9]
+    for rank in others:
+        told = ended.found[rank]["die"]
+        assert f"worker {last} (127.0.0.1:" in told["error"]
+        assert "has ended or cannot be reached" in told["error"]
+        assert told["seconds"] < 60
+
+
+def test_a_new_start_goes_on_from_the_checkpoint(workers):
+    before, folder = workers
+    ended = run_workers(len(before.found), folder, ["resume"])
+    assert ended.codes == [0] * len(before.found)
+    for found in ended.found:
+        assert found["resume"]["losses"] == before.found[0]["train"]["losses"][25:]
+        assert found["resume"]["seen"] == before.found[0]["train"]["seen"]
+        assert found["resume"]["step"] == 50
+
+
+@pytest.mark.skipif(not FUZZ, reason="imports Keras in each process: for `make hosts`")
+def test_models_of_keras_are_fitted(alone, workers):
+    ended, _ = workers
+    for found in ended.found:
+        for name, series in alone["fit"]["history"].items():
+            np.testing.assert_allclose(found["fit"]["history"][name], series, rtol=1e-4)
+        np.testing.assert_allclose(found["fit"]["evaluated"], alone["fit"]["evaluated"], rtol=1e-4)
+        np.testing.assert_allclose(found["fit"]["predicted"], alone["fit"]["predicted"], rtol=1e-3)
+
+
+def test_no_process_is_left(workers):
+    _, folder = workers
+    listed = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
+    assert "ps -eo args" in listed
+    assert str(folder) not in listed

@@ -1,0 +1,221 @@
+"""The program of each worker in the tests of several processes; each writes what it has found as JSON.
+
+python multi_worker_program.py FOLDER PART…     the parts are the functions at the end of `PARTS`
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import agc.runtime as tf
+import numpy as np
+
+STEPS = 50
+BATCH = 24
+SAVED = 25  # the step after which `train` saves
+
+
+class Training:
+    """A model, its data, and the losses of its steps; the batches are uneven at the end of an epoch."""
+
+    def __init__(self, strategy: Any, executor: str = "plan") -> None:
+        self.strategy = strategy
+        generator = np.random.default_rng(0)
+        x = generator.normal(size=(64, 8)).astype(np.float32)
+        y = x @ generator.normal(size=(8, 1)).astype(np.float32)
+        own = np.random.default_rng(
+            strategy.rank
+        )  # other numbers in each worker: those of the first one count
+        with strategy.scope():
+            self.w = tf.Variable(0.3 * own.normal(size=(8, 16)).astype(np.float32))
+            self.v = tf.Variable(0.3 * own.normal(size=(16, 1)).astype(np.float32))
+            self.step = tf.Variable(0, dtype=tf.int64)
+            self.seen = tf.Variable(
+                0,
+                dtype=tf.int64,
+                synchronization=tf.VariableSynchronization.ON_READ,
+                aggregation=tf.VariableAggregation.SUM,
+            )
+        data = tf.data.Dataset.from_tensor_slices((x, y)).batch(BATCH).repeat()
+        self.data = strategy.experimental_distribute_dataset(data)
+        self.train_step = tf.function(self._train_step, experimental_executor=executor)
+
+    def _train_step(self, batch: Any) -> Any:
+        self.step.assign_add(1)
+        return self.strategy.reduce("SUM", self.strategy.run(self.replica, args=(batch,)), axis=None)
+
+    def replica(self, batch: Any) -> Any:
+        x, y = batch
+        with tf.GradientTape() as tape:
+            errors = tf.reduce_sum((tf.tanh(x @ self.w) @ self.v - y) ** 2, 1)
+            loss = tf.nn.compute_average_loss(errors, global_batch_size=BATCH)
+        gradients = tape.gradient(loss, [self.w, self.v])
+        gradients = tf.distribute.get_replica_context().all_reduce("sum", gradients)
+        for variable, gradient in zip([self.w, self.v], gradients, strict=True):
+            variable.assign_sub(0.1 * gradient)
+        self.seen.assign_add(tf.cast(tf.shape(x)[0], tf.int64))
+        return loss
+
+    def losses(self, start: int, stop: int, folder: Path | None = None) -> list[float]:
+        found = []
+        checkpoint = tf.train.Checkpoint(w=self.w, v=self.v, step=self.step, seen=self.seen)
+        manager = tf.train.CheckpointManager(checkpoint, folder, max_to_keep=1) if folder else None
+        if start and manager is not None:
+            manager.restore_or_initialize()
+        for number, batch in enumerate(self.data):
+            if number < start:
+                continue
+            if number == stop:
+                break
+            found.append(float(self.train_step(batch)))
+            if manager is not None and number + 1 == SAVED:
+                manager.save()
+        return found
+
+
+def train(strategy: Any, folder: Path) -> Any:
+    training = Training(strategy)
+    losses = training.losses(0, STEPS, folder / "checkpoints")
+    other = Training(strategy, "interpret").losses(0, 3)
+    return {"losses": losses, "interpreted": other, "seen": int(training.seen.numpy())}
+
+
+def resume(strategy: Any, folder: Path) -> Any:
+    training = Training(strategy)
+    losses = training.losses(SAVED, STEPS, folder / "checkpoints")
+    return {"losses": losses, "seen": int(training.seen.numpy()), "step": int(training.step.numpy())}
+
+
+def values(strategy: Any, folder: Path) -> Any:
+    """Use what replicas may call, and what the program calls across them."""
+    found: dict[str, Any] = {}
+
+    def replica(x: Any) -> Any:
+        context = tf.distribute.get_replica_context()
+        number = tf.cast(context.replica_id_in_sync_group, tf.float32)
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = context.all_reduce("mean", {"a": x * (number + 1.0)})["a"]
+        rows = context.all_gather(tf.fill([context.replica_id_in_sync_group + 1], number), 0)
+        merged = context.merge_call(
+            lambda strategy, value: strategy.extended.reduce_to("SUM", value, None), (x,)
+        )
+        slices = tf.IndexedSlices(tf.reshape(number, [1, 1]), [context.replica_id_in_sync_group], [4, 1])
+        dense = tf.convert_to_tensor(context.all_reduce("sum", slices))
+        return {"mean": y, "gradient": tape.gradient(y, x), "rows": rows, "merged": merged, "slices": dense}
+
+    for name, run in (("eager", strategy.run), ("graph", tf.function(strategy.run))):
+        result = run(replica, args=(tf.constant(2.0),))
+        found[name] = {key: value.numpy().tolist() for key, value in result.items()}
+    with strategy.scope():
+        kinds = tf.VariableAggregation
+        variables = {
+            kind.name: tf.Variable(1.0, aggregation=kind)
+            for kind in (kinds.SUM, kinds.MEAN, kinds.ONLY_FIRST_REPLICA)
+        }
+    rank = float(strategy.rank)
+    for variable in variables.values():
+        strategy.run(lambda variable=variable: variable.assign_add(tf.constant(rank + 1.0)))
+    found["variables"] = {name: float(variable.numpy()) for name, variable in variables.items()}
+    found["axis"] = float(strategy.reduce("MEAN", tf.range(strategy.rank + 1.0), axis=0))
+    found["gathered"] = strategy.gather(tf.constant([strategy.rank]), 0).numpy().tolist()
+    found["devices"] = strategy.extended.worker_devices
+    found["chief"] = strategy.extended.should_checkpoint
+    return found
+
+
+def data(strategy: Any, folder: Path) -> Any:
+    """Distribute datasets by each policy; the elements are lists of rows."""
+    found = {}
+    numbers = tf.data.Dataset.range(10).batch(4)
+    for policy in tf.data.experimental.AutoShardPolicy.OFF, tf.data.experimental.AutoShardPolicy.DATA:
+        options = tf.data.Options()
+        options.experimental_distribute.auto_shard_policy = policy
+        shared = strategy.experimental_distribute_dataset(numbers.with_options(options))
+        found[policy.name] = [batch.numpy().tolist() for batch in shared]
+    for index, rows in enumerate((3, 1, 2)):
+        (folder / f"{strategy.rank}-{index}.txt").write_text(
+            "\n".join(f"{index}{row}" for row in range(rows))
+        )
+    names = [str(folder / f"{strategy.rank}-{index}.txt") for index in range(3)]
+    lines = {
+        "FILE": tf.data.TextLineDataset(names),
+        "interleave": tf.data.Dataset.from_tensor_slices(names)
+        .shuffle(3)
+        .interleave(tf.data.TextLineDataset),
+    }
+    for name, dataset in lines.items():
+        shared = strategy.experimental_distribute_dataset(dataset.map(tf.strings.to_number).batch(2))
+        found[name] = [batch.numpy().astype(int).tolist() for batch in shared]
+    own = strategy.distribute_datasets_from_function(
+        lambda context: tf.data.Dataset.range(2 * context.input_pipeline_id).batch(1)
+    )
+    found["function"] = [batch.numpy().tolist() for batch in own]
+    return found
+
+
+def save(strategy: Any, folder: Path) -> Any:
+    """Save under one path, and as in TensorFlow's guide under a path for each worker."""
+    with strategy.scope():
+        variable = tf.Variable(3.0)
+    checkpoint = tf.train.Checkpoint(v=variable)
+    shared = checkpoint.save(str(folder / "shared" / "ckpt"))
+    own = checkpoint.write(str(folder / f"own-{strategy.rank}" / "ckpt"))
+    return {
+        "shared": tf.train.latest_checkpoint(folder / "shared") == shared,
+        "own": Path(f"{own}.index").exists(),
+    }
+
+
+def fit(strategy: Any, folder: Path) -> Any:
+    """Train a model of Keras."""
+    keras = tf.keras
+    keras.utils.set_random_seed(1)
+    generator = np.random.default_rng(0)
+    x = generator.normal(size=(40, 4)).astype(np.float32)
+    y = (x.sum(1, keepdims=True) > 0).astype(np.float32)
+    with strategy.scope():
+        model = keras.Sequential(
+            [keras.Input((4,)), keras.layers.Dense(8, "tanh"), keras.layers.Dense(1, "sigmoid")]
+        )
+        model.compile(keras.optimizers.Adam(0.05), "binary_crossentropy", metrics=["accuracy"])
+    history = model.fit(x, y, batch_size=8, epochs=3, shuffle=False, verbose=0).history
+    evaluated = model.evaluate(x, y, batch_size=8, verbose=0)
+    predicted = model.predict(x, batch_size=8, verbose=0)
+    return {"history": history, "evaluated": evaluated, "predicted": predicted.tolist()}
+
+
+def die(strategy: Any, folder: Path) -> Any:
+    """Kill the last worker; the others report the error of their next step."""
+    if strategy.rank == strategy.num_replicas_in_sync - 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    start = time.monotonic()
+    try:
+        strategy.run(lambda: tf.distribute.get_replica_context().all_reduce("sum", tf.constant(1.0)))
+    except tf.errors.UnavailableError as error:
+        return {"error": str(error), "seconds": time.monotonic() - start}
+
+
+PARTS = {part.__name__: part for part in (train, resume, values, data, save, fit, die)}
+
+
+def main() -> None:
+    folder, *parts = sys.argv[1:]
+    options = tf.distribute.experimental.CommunicationOptions(
+        timeout_seconds=float(os.environ.get("LIMIT", "60"))
+    )
+    strategy = tf.distribute.MultiWorkerMirroredStrategy(communication_options=options)
+    found: dict[str, Any] = {}
+    for part in parts:
+        found[part] = PARTS[part](strategy, Path(folder))
+        (Path(folder) / f"worker-{strategy.rank}.json").write_text(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main()
