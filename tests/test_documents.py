@@ -91,6 +91,12 @@ def test_every_error_code_is_explained():
     assert set(CODE.findall(code_base)) == set(explained)
 
 
+def test_the_index_of_errors_lists_each_section():
+    text = (ROOT / "docs" / "errors.md").read_text()
+    listed = re.findall(r"^\| \[(AGC\d{3})\]\(#.*\) \| (.+) \|$", text, re.M)
+    assert listed == re.findall(r"^## (AGC\d{3}): (.+)$", text, re.M)
+
+
 def test_every_error_has_an_example_that_gives_its_code():
     # The outputs in that document are those of real runs: see the two tests of examples and commands.
     for code, section in sections((ROOT / "docs" / "errors.md").read_text()).items():
