@@ -86,6 +86,10 @@ compatibility: $(VENV)/installed-dev  ## run public programs on agc and TensorFl
 bench: $(VENV)/installed  ## run the benchmarks, also with the installed peers
 	$(BIN)/python -m benchmarks --json benchmarks/results/latest.json $(addprefix --peer ,$(wildcard .peers/bin/python))
 
+.PHONY: bench-explorer
+bench-explorer: $(VENV)/installed-dev  ## measure the page of agc explore with 10,000 operations, in Chromium
+	PYTHONPATH=tests $(BIN)/python -m benchmarks.explorer
+
 .PHONY: peers
 peers:  ## install the libraries for comparison by make bench, into .peers
 	$(PYTHON) -m venv .peers
