@@ -30,6 +30,7 @@ from .api import (
     keeps_frames,
     leave_packages,
     set_verbosity,
+    shown_path,
     source_listing,
     strip_frames,
     to_code,
@@ -43,7 +44,7 @@ __all__ = [
     "install_import_hook", "convert_packages", "leave_packages", "conversions", "Conversion",
     "experimental", "set_verbosity", "trace",
     "ConversionError", "StagingError", "SideEffectWarning", "Diagnostic", "Note", "Where",
-    "strip_frames", "keeps_frames", "is_own_file", "staging",
+    "strip_frames", "keeps_frames", "is_own_file", "shown_path", "staging",
 ]  # fmt: skip
 
 

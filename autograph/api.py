@@ -22,9 +22,11 @@ from .errors import (
     SideEffectWarning,
     StagingError,
     Where,
+    cell_name,
     is_own_file,
     keeps_frames,
     leave_no_trace,
+    shown_path,
     strip_frames,
 )
 from .import_hook import hook
@@ -49,6 +51,7 @@ __all__ = [
     "strip_frames", "filter_tracebacks", "leave_no_trace", "keeps_frames", "is_own_file", "converted", "unconverted",
     "converting_reachable", "checking_may_alias", "is_user_class",
     "convert_packages", "leave_packages", "conversions", "Conversion",
+    "cell_name", "shown_path",
     "running", "assigned_before", "assigned_in", "altered_in",
 ]  # fmt: skip
 

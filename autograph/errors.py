@@ -18,6 +18,7 @@ from __future__ import annotations
 import functools
 import linecache
 import os
+import sys
 from collections.abc import Callable
 from os import environ
 from types import CodeType, FrameType, TracebackType
@@ -53,7 +54,7 @@ class Where(NamedTuple):
 
     def __str__(self) -> str:
         numbers = [str(number) for number in (self.line, self.column) if number]
-        text = ":".join([_short_path(self.file), *numbers])
+        text = ":".join([shown_path(self.file), *numbers])
         return f"{text}, in {self.function}" if self.function else text
 
 
@@ -154,8 +155,22 @@ def _painted(text: str, style: str) -> str:
     return f"{style}{text}{_RESET}"
 
 
-def _short_path(file: str) -> str:
-    """Relative to the working directory for a file inside it, so that messages stay short and clickable."""
+def cell_name(file: str) -> str | None:
+    """Return the name of a notebook cell, such as "Cell In[3]", by the file name that IPython gives it; else None.
+
+    >>> cell_name("train.py") is None
+    True
+    """
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    named = None if shell is None else shell.compile.format_code_name(file)
+    return " ".join(named) if named else None
+
+
+def shown_path(file: str) -> str:
+    """Return the name of a cell, or a path, relative to the working directory for a file inside it."""
+    cell = cell_name(file)
+    if cell is not None:
+        return cell
     here = os.getcwd() + os.sep
     return file[len(here) :] if file.startswith(here) else file
 

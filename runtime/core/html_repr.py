@@ -1,4 +1,4 @@
-"""HTML representations of tensors, variables and functions in notebooks.
+"""HTML representations of tensors, variables, functions and profiles in notebooks.
 
 >>> import agc.runtime as tf
 >>> tensor_html(tf.constant([1, 2]), "tf.Tensor")
@@ -8,9 +8,13 @@
 from __future__ import annotations
 
 import html
+import inspect
+import textwrap
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+from agc.autograph import api
 
 EDGE = 6
 """The number of elements shown at each end of a longer axis."""
@@ -52,3 +56,43 @@ def _row(cells: list[str]) -> str:
 def text_html(text: str) -> str:
     """Return a text with its line breaks."""
     return f"<pre>{html.escape(text)}</pre>"
+
+
+def folded_html(title: str, content: str, is_open: bool = False) -> str:
+    """Return HTML content that opens with a click on its title.
+
+    >>> folded_html("Graph", text_html("x < y"))
+    '<details><summary>Graph</summary><pre>x &lt; y</pre></details>'
+    """
+    opening = "<details open>" if is_open else "<details>"
+    return f"{opening}<summary>{html.escape(title)}</summary>{content}</details>"
+
+
+def function_html(title: str, function: Any, traces: Iterable[tuple[str, str]]) -> str:
+    """Return a heading, and foldable: the source, the generated code, and the graphs with their signatures."""
+    parts = [f"<div><code>{html.escape(title)}</code>"]
+    for name, text in (("Source", _source_of(function)), ("Generated code", _code_of(function))):
+        if text:
+            parts.append(folded_html(name, text_html(text)))
+    parts += [folded_html(f"Graph of {signature}", text_html(graph)) for signature, graph in traces]
+    return "".join([*parts, "</div>"])
+
+
+def _source_of(function: Any) -> str:
+    try:
+        return textwrap.dedent(inspect.getsource(function))
+    except (OSError, TypeError):  # code that is in no file
+        return ""
+
+
+def _code_of(function: Any) -> str:
+    try:
+        return api.to_code(function)
+    except api.ConversionError as error:
+        return str(error)
+
+
+def rows_html(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table of texts with a heading."""
+    titles = "".join(f"<th>{html.escape(each)}</th>" for each in head)
+    return f"<table><tr>{titles}</tr>{''.join(_row(list(map(html.escape, row))) for row in rows)}</table>"

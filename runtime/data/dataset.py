@@ -180,6 +180,17 @@ class Dataset(Transformations["Dataset"], CompositeTensor):
         more: Callable[[Any], Any] = lambda now: ops.iterator_advance(handle)  # noqa: E731
         return functional_api.while_loop(more, step, (state,))[0]
 
+    def _repr_html_(self) -> str:
+        from ..core.html_repr import rows_html
+
+        size = int(self.cardinality())
+        count = {-1: "infinite", -2: "unknown"}.get(size, str(size))
+        paths = nest.flatten_with_path(self.element_spec, "element")
+        specs = [(path, type(spec).__name__, str(spec)) for path, spec in paths]
+        return rows_html(
+            ["part", "type", "spec"], [("dataset", self._stage.name, f"{count} elements"), *specs]
+        )
+
     def __repr__(self) -> str:
         return f"<{self._stage.name} element_spec={self.element_spec!r}>"
 

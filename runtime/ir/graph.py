@@ -375,10 +375,15 @@ class Graph:
     def __str__(self) -> str:
         return late_binding.print_graph(self).rstrip("\n")
 
-    def _repr_html_(self) -> str:
-        from ..core.html_repr import text_html
+    @property
+    def signature(self) -> str:
+        """The first line of the text: the name, the inputs and the types of the results."""
+        return str(self).partition("\n")[0].removeprefix("graph ")
 
-        return text_html(str(self))
+    def _repr_html_(self) -> str:
+        from ..core.html_repr import folded_html, text_html
+
+        return folded_html(self.signature, text_html(str(self)), is_open=len(self.operations) < 60)
 
     def __repr__(self) -> str:
         return f"<Graph {self.name!r}: {len(self.inputs)} inputs, {len(self.operations)} operations>"

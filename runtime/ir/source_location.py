@@ -13,6 +13,8 @@ import sys
 from types import CodeType, FrameType
 from typing import NamedTuple
 
+from agc.autograph.api import cell_name
+
 
 class Origin(NamedTuple):
     """The line of user code that an operation comes from."""
@@ -22,7 +24,7 @@ class Origin(NamedTuple):
     function: str
 
     def __str__(self) -> str:
-        return f"{self.filename}:{self.line}, in {self.function}"
+        return f"{cell_name(self.filename) or self.filename}:{self.line}, in {self.function}"
 
 
 class Call(NamedTuple):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import linecache
-import os
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
+
+from agc.autograph.api import shown_path
 
 from ..core import late_binding
 from ..ir.source_location import Origin
@@ -107,6 +108,25 @@ class Report:
         with open(path, "w", encoding="utf-8") as file:
             file.write(self.page())
 
+    def _repr_html_(self) -> str:
+        from ..core.html_repr import folded_html, rows_html, text_html
+
+        head, _, _ = self.text().partition("\n")
+        whole = self.in_graphs or 1
+        tables = [
+            (
+                title,
+                [
+                    (f"{row.own / whole:.1%}", duration(row.own), str(row.calls), row.name, place(row.origin))
+                    for row in rows
+                ],
+            )
+            for title, rows in (("Operations", self.rows[:30]), ("Lines", self.lines[:30]))
+        ]
+        columns = ["share", "self", "calls", "name", "line"]
+        parts = [folded_html(title, rows_html(columns, rows), is_open=True) for title, rows in tables]
+        return text_html(head) + "".join(parts)
+
     def __str__(self) -> str:
         return self.text()
 
@@ -146,9 +166,7 @@ def place(origin: Origin | None) -> str:
     """
     if origin is None:
         return ""
-    here = os.getcwd() + os.sep
-    name = origin.filename
-    return str(origin._replace(filename=name[len(here) :] if name.startswith(here) else name))
+    return str(origin._replace(filename=shown_path(origin.filename)))
 
 
 def label(spot: ProfilePoint) -> str:

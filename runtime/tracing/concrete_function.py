@@ -366,9 +366,9 @@ class ConcreteFunction:
         return variable._here
 
     def _repr_html_(self) -> str:
-        from ..core.html_repr import text_html
+        from ..core.html_repr import folded_html, text_html
 
-        return text_html(f"{self.pretty_printed_signature()}\n\n{self.graph}")
+        return text_html(self.pretty_printed_signature()) + folded_html("Graph", text_html(str(self.graph)))
 
     def __repr__(self) -> str:
         return f"<ConcreteFunction {self.pretty_printed_signature(verbose=False)}>"

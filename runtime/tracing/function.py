@@ -142,9 +142,12 @@ class Function(CallSlot, Generic[P, R]):
         return Function, (self.python_function, self.name, self._calls.options)
 
     def _repr_html_(self) -> str:
-        from ..core.html_repr import text_html
+        from ..core.html_repr import function_html
 
-        return text_html(self.pretty_printed_concrete_signatures() or f"{self.name}: not traced yet")
+        count = len(self._calls.cache)
+        traced = "not traced yet" if not count else f"traced {count} time{'s' * (count != 1)}"
+        graphs = [(each.graph.signature, str(each.graph)) for each in self._calls.cache]
+        return function_html(f"{self.name}: {traced}", self.python_function, graphs)
 
     def __repr__(self) -> str:
         return f"<agc.runtime.Function {self.name}>"

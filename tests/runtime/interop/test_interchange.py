@@ -127,10 +127,31 @@ def test_notebooks_show_functions_and_graphs():
     def double(x):
         return 2.0 * x
 
-    assert Cells(double._repr_html_()).texts == ["double: not traced yet"]
+    texts = Cells(double._repr_html_()).texts
+    assert texts[:2] == ["double: not traced yet", "Source"] and "Generated code" in texts
+    assert "def double(x):" in "".join(texts)
     concrete = double.get_concrete_function(X)
     for page in (double._repr_html_(), concrete._repr_html_(), concrete.graph._repr_html_()):
         assert "double(" in "".join(Cells(page).texts)
+
+
+def test_notebooks_show_datasets_without_an_iteration():
+    def count():
+        raise AssertionError("it is iterated")
+
+    texts = Cells(
+        tf.data.Dataset.from_generator(count, output_signature=tf.TensorSpec([2]))._repr_html_()
+    ).texts
+    assert texts[:3] == ["part", "type", "spec"] and "unknown elements" in texts
+    assert "4 elements" in Cells(tf.data.Dataset.range(8).batch(2)._repr_html_()).texts
+    assert "infinite elements" in Cells(tf.data.Dataset.counter()._repr_html_()).texts
+
+
+def test_notebooks_show_profiles_as_tables():
+    report = tf.profiler.profile(tf.function(lambda x: tf.tanh(x) * 2.0), X)
+    texts = Cells(report._repr_html_()).texts
+    assert {"Operations", "Lines", "share", "calls"} <= {*texts}
+    assert any("tanh" in text for text in texts)
 
 
 @pytest.mark.parametrize(
