@@ -21,10 +21,18 @@ if TYPE_CHECKING:
     from .model import collect, explore
     from .page import render
 
-_MEMBERS = {"collect": "model", "explore": "model", "findings_page": "findings", "render": "page"}
+_MEMBERS = {
+    "collect": "model",
+    "explore": "model",
+    "findings_page": "findings",
+    "framed": "notebook",
+    "load_ipython_extension": "notebook",
+    "render": "page",
+    "show": "terminal",
+}
 """By name, its module, which is imported at the first use: the command line needs one of them at a time."""
 
-__all__ = ["collect", "explore", "findings_page", "render"]
+__all__ = ["collect", "explore", "findings_page", "framed", "load_ipython_extension", "render", "show"]
 
 
 def __getattr__(name: str) -> Any:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import ast
 import inspect
 import linecache
-import os
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
@@ -98,7 +97,7 @@ def source_as_json(section: Section, origins: Origins) -> dict[str, Any]:
     """Return the lines of a section; each is its own origin."""
     lines = linecache.getlines(section.filename)[section.first - 1 : section.last]
     return {
-        "title": shown_path(section.filename),
+        "title": autograph.shown_path(section.filename),
         "name": section.name,
         "first": section.first,
         "lines": [line.rstrip("\r\n") for line in lines],
@@ -108,7 +107,7 @@ def source_as_json(section: Section, origins: Origins) -> dict[str, Any]:
 
 def code_as_json(section: Section, function: Callable[..., Any] | None, origins: Origins) -> dict[str, Any]:
     """Return the generated code of a section, that of `function` itself if it is known; else an explanation."""
-    entry: dict[str, Any] = {"title": shown_path(section.filename), "name": section.name}
+    entry: dict[str, Any] = {"title": autograph.shown_path(section.filename), "name": section.name}
     try:
         if function is not None:
             listing = autograph.code_listing(function)
@@ -121,9 +120,3 @@ def code_as_json(section: Section, function: Callable[..., Any] | None, origins:
         return {**entry, "note": str(error)}
     at = [None if line is None else origins.at(section.filename, line) for line in listing.lines]
     return {**entry, "lines": listing.text.splitlines(), "at": at}
-
-
-def shown_path(filename: str) -> str:
-    """Return a path relative to the working directory, if it is below that."""
-    here = os.getcwd() + os.sep
-    return filename.removeprefix(here)

@@ -1,4 +1,4 @@
-"""`python -m agc` is the command `agc`. The package `agc` is a namespace: this folder has no other file."""
+"""`python -m agc` is the command `agc`."""
 
 import sys
 

@@ -1,0 +1,142 @@
+"""The cell magic `%%agc` of IPython and Jupyter: run a cell, and show what its functions become.
+
+    %load_ext agc
+
+    %%agc --show code
+    @tf.function
+    def f(x):
+        …
+
+The cell runs as always: its definitions are the notebook's, its last expression is displayed, and tracebacks name it.
+"""
+
+from __future__ import annotations
+
+import ast
+import html
+import shlex
+import sys
+from collections.abc import Iterator
+from types import FrameType
+from typing import Any
+
+from agc import autograph
+
+FORMS = ("code", "graph", "plan")
+
+
+class MagicOptions:
+    """The options of the magic's line. Raises ValueError for wrong ones."""
+
+    def __init__(self, line: str) -> None:
+        self.shown: list[str] = []
+        self.checks = False
+        words = iter(shlex.split(line))
+        for word in words:
+            name, _, value = word.partition("=")
+            if name == "--show":
+                self._show(value or next(words, ""))
+            elif word == "--check":
+                self.checks = True
+            else:
+                raise ValueError(f"%%agc has no option `{word}`: use --show code|graph|plan, --check")
+
+    def _show(self, form: str) -> None:
+        if form not in FORMS:
+            raise ValueError(f"--show takes {', '.join(FORMS)}, not `{form}`")
+        self.shown.append(form)
+
+
+def run_cell(shell: Any, line: str, cell: str) -> None:
+    """Check, run and show a cell in an IPython shell."""
+    options = MagicOptions(line)
+    text = "\n" + shell.transform_cell(cell)  # the first line is that of the magic
+    name = shell.compile.cache(text, _number_of_cell(shell), raw_code="%%agc " + line + text)
+    if options.checks:
+        for found in autograph.check_source(text, name, everywhere=True):
+            print(found.format())
+    tree = ast.parse(text, name)
+    _execute(shell, tree, name)
+    for each in tree.body:
+        if isinstance(each, ast.FunctionDef):
+            _show(shell.user_ns[each.name], each.name, options.shown)
+
+
+def _number_of_cell(shell: Any) -> int:
+    """Return the number of the cell that is running, as tracebacks show it."""
+    frame: FrameType | None = sys._getframe()
+    while frame is not None:
+        named = shell.compile.format_code_name(frame.f_code.co_filename)
+        if named:
+            return int(named[1].strip("In[]"))
+        frame = frame.f_back
+    return int(shell.execution_count)
+
+
+def _execute(shell: Any, tree: ast.Module, name: str) -> None:
+    """Run the statements in the notebook's namespace; the value of a last expression is displayed."""
+    last = tree.body[-1:] if tree.body and isinstance(tree.body[-1], ast.Expr) else []
+    first = ast.Module(tree.body[: len(tree.body) - len(last)], [])
+    exec(compile(first, name, "exec"), shell.user_ns)
+    if last:
+        exec(compile(ast.Interactive(last), name, "single"), shell.user_ns)
+
+
+def _show(function: Any, name: str, forms: list[str]) -> None:
+    for form in forms:
+        for text in _texts(function, name, form):
+            print(text.rstrip())
+
+
+def _texts(function: Any, name: str, form: str) -> Iterator[str]:
+    if form == "code":
+        try:
+            yield autograph.to_code(getattr(function, "python_function", function))
+        except autograph.ConversionError as error:
+            yield str(error)
+        return
+    if not hasattr(function, "get_concrete_function"):
+        yield f"{name} is no tf.function, so it has no graph of its own"
+        return
+    traces = function._list_all_concrete_functions()
+    if not traces:
+        yield f"{name} is not traced yet: call it in the cell"
+    for concrete in traces:
+        yield str(concrete.graph) if form == "graph" else _plan_of(concrete.graph)
+
+
+def _plan_of(graph: Any) -> str:
+    from agc.runtime.executors import Plan
+
+    from .stages import optimizer_stages
+
+    return Plan(optimizer_stages(graph)[-1].graph).source
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """Register `%%agc`; `%load_ext agc` calls this function."""
+    shell.register_magic_function(lambda line, cell: run_cell(shell, line, cell), "cell", "agc")
+
+
+class PageFrame:
+    """A page in a notebook: displayed in a frame, whose script may not reach the notebook."""
+
+    def __init__(self, page: str, height: int) -> None:
+        self.page = page
+        self.height = height
+
+    def _repr_html_(self) -> str:
+        style = f"width: 100%; height: {self.height}px; border: 1px solid #8884"
+        return f'<iframe sandbox="allow-scripts" style="{style}" srcdoc="{html.escape(self.page)}"></iframe>'
+
+    def __repr__(self) -> str:
+        return f"<page of {len(self.page) / 1e6:.1f} MB>"
+
+
+def framed(page: str, height: int = 640) -> PageFrame:
+    """Return a page as an object that a notebook displays.
+
+    >>> framed("<p>")._repr_html_()[-28:]
+    'srcdoc="&lt;p&gt;"></iframe>'
+    """
+    return PageFrame(page, height)

@@ -1,0 +1,1 @@
+../../namespace/__init__.py
