@@ -1,9 +1,9 @@
 """Generated files are those that `make generate` writes."""
 
 import pytest
-from generate import names, namespaces, stubs
+from generate import names, namespaces, onnx_table, stubs
 
-FILES = {**namespaces.files(), **names.files(), **stubs.files()}
+FILES = {**namespaces.files(), **names.files(), **stubs.files(), **onnx_table.files()}
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: "/".join(path.parts[-2:]))

@@ -52,6 +52,7 @@ FORMATS = {
     for row in (
         Format("text", ".txt", "the graph as text", ".graph_text"),
         Format("json", ".json", "the graph as JSON", ".graph_json"),
+        Format("onnx", ".onnx", "a model for ONNX Runtime and other runtimes", "..formats.onnx.model"),
         Format("graphdef", ".pb", "TensorFlow's frozen GraphDef", ".graphdef"),
     )
 }

@@ -8,6 +8,7 @@ saved model, its folder    one of its signatures
 
 from __future__ import annotations
 
+import functools
 import itertools
 import os
 import re
@@ -244,9 +245,13 @@ def _metadata(name: str, graph: Graph, place: str | None) -> dict[str, str]:
     if place is None:
         origins = [each.origin for each in graph.operations if each.origin is not None]
         place = f"{os.path.basename(origins[0].filename)}:{origins[0].line}" if origins else None
-    try:
-        number = version("agc-autograph")
-    except PackageNotFoundError:  # not installed, but on the path
-        number = "unknown"
-    found = {"producer": "agc", "version": number, "function": name}
+    found = {"producer": "agc", "version": _version(), "function": name}
     return found if place is None else {**found, "source": place}
+
+
+@functools.cache
+def _version() -> str:
+    try:
+        return version("agc-autograph")
+    except PackageNotFoundError:  # not installed, but on the path
+        return "unknown"

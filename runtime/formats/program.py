@@ -105,5 +105,5 @@ def _random(spec: TensorType, generator: np.random.Generator, size: int) -> Arra
         return generator.integers(0, 5, shape).astype(kind)
     if kind.kind == "O":
         texts = generator.integers(0, 1000, shape)
-        return np.vectorize(lambda number: str(number).encode(), otypes=[object])(texts)
+        return np.array([str(number).encode() for number in texts.ravel()], object).reshape(shape)
     return (generator.random(shape) * 4).astype(kind)

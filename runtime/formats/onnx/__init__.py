@@ -1,1 +1,9 @@
-"""ONNX."""
+"""ONNX: write programs as models, and read models as functions.
+
+    emitter.py        nodes, constants and names of a graph that is written
+    graph_writer.py   operations as nodes; control flow as subgraphs (loops.py)
+    rules/            one rule for each operation, by family
+    model.py          the whole model, and how ONNX Runtime runs it
+
+The package needs the extra `[onnx]`.
+"""

@@ -1,0 +1,145 @@
+"""Reductions along axes. Integers of fewer than 32 bits are summed in int32, and wrap when they are cast back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .... import dtypes
+from ..registry import exports
+from .gathering import is_true
+
+_OPERATORS = {
+    "reduce_sum": "ReduceSum", "reduce_prod": "ReduceProd", "reduce_max": "ReduceMax", "reduce_min": "ReduceMin",
+    "reduce_mean": "ReduceMean",
+}  # fmt: skip
+
+
+def reduced(e: Any, operator: str, x: Any, axes: Any, keepdims: bool) -> Any:
+    """Reduce along axes; along all for None."""
+    if axes is not None and not axes:
+        return x
+    if not x.rank:
+        return x
+    operands = [x] if axes is None else [x, e.ints(*axes)]
+    found = e(operator, *operands, keepdims=int(keepdims))
+    if x.shape is not None:
+        gone = set(range(x.rank)) if axes is None else {axis % x.rank for axis in axes}
+        sizes = [1 if i in gone else size for i, size in enumerate(x.shape) if keepdims or i not in gone]
+        found.shape = tuple(sizes)
+    return found
+
+
+@exports("reduce_logsumexp")
+def _(e: Any, operation: Any, x: Any) -> Any:
+    """Take the largest element out of the sum, so that no power overflows; newer runtimes do not."""
+    attrs = _axes(operation)
+    largest = reduced(e, "ReduceMax", x, attrs["axes"], True)
+    largest = e.where(e("Abs", largest).equals(np.inf), 0.0, largest)
+    logs = e("Log", reduced(e, "ReduceSum", e("Exp", x - largest), **attrs))
+    return logs + (
+        largest if attrs["keepdims"] or not x.rank else _dropped(e, largest, attrs["axes"], x.rank)
+    )
+
+
+def _dropped(e: Any, x: Any, axes: Any, rank: int) -> Any:
+    """Return `x` without reduced axes, which have the size 1."""
+    gone = range(rank) if axes is None else [axis % rank for axis in axes]
+    return e.squeeze(x, *gone) if len(gone) else x
+
+
+@exports("reduce_sum", "reduce_prod")
+def _(e: Any, operation: Any, x: Any) -> Any:
+    return reduced(e, _OPERATORS[operation.type], x, **_axes(operation))
+
+
+@exports("reduce_max", "reduce_min")
+def _(e: Any, operation: Any, x: Any) -> Any:
+    """Reduce; ONNX Runtime may lose a NaN, which is the result for agc."""
+    found = reduced(e, _OPERATORS[operation.type], x, **_axes(operation))
+    if x.dtype.kind != "f":
+        return found
+    has_nan = reduced(
+        e, "ReduceMax", e.cast(e("IsNaN", x, dtype=dtypes.bool_), dtypes.float32), **_axes(operation)
+    )
+    return e.where(has_nan > 0.0, np.nan, found)
+
+
+@exports("reduce_mean")
+def _(e: Any, operation: Any, x: Any) -> Any:
+    if x.dtype.kind == "f":
+        return reduced(e, "ReduceMean", x, **_axes(operation))
+    total = reduced(e, "ReduceSum", e.cast(x, dtypes.int64), **_axes(operation))
+    count = reduced(e, "ReduceSum", e.zeros(e.shape_of(x), dtypes.int64, 1), **_axes(operation))
+    return e.cast(total / count, x.dtype)
+
+
+def _axes(operation: Any) -> dict[str, Any]:
+    return {"axes": operation.attrs["axis"], "keepdims": operation.attrs["keepdims"]}
+
+
+@exports("reduce_all", "reduce_any")
+def _(e: Any, operation: Any, x: Any) -> Any:
+    operator = "ReduceMin" if operation.type == "reduce_all" else "ReduceMax"
+    return e.cast(reduced(e, operator, e.cast(x, dtypes.int32), **_axes(operation)), dtypes.bool_)
+
+
+@exports("reduce_euclidean_norm")
+def _(e: Any, operation: Any, x: Any) -> Any:
+    if x.dtype.kind == "f":
+        return reduced(e, "ReduceL2", x, **_axes(operation)) if x.rank else e("Abs", x)
+    wide = e.cast(x, dtypes.float64)
+    return e.cast(e("Sqrt", reduced(e, "ReduceSum", wide * wide, **_axes(operation))), x.dtype)
+
+
+@exports("reduce_variance", "reduce_std")
+def _(e: Any, operation: Any, x: Any) -> Any:
+    axes = operation.attrs["axis"]
+    difference = x - reduced(e, "ReduceMean", x, axes, True)
+    variance = reduced(e, "ReduceMean", difference * difference, **_axes(operation))
+    return variance if operation.type == "reduce_variance" else e("Sqrt", variance)
+
+
+@exports("count_nonzero")
+def _(e: Any, operation: Any, x: Any) -> Any:
+    count = reduced(e, "ReduceSum", e.cast(is_true(e, x), dtypes.int64), **_axes(operation))
+    return e.cast(count, operation.outputs[0].dtype)
+
+
+@exports("argmax", "argmin")
+def _(e: Any, operation: Any, x: Any) -> Any:
+    axis = operation.attrs["axis"]
+    axis = 0 if axis is None else axis
+    operator, worst = ("ArgMax", -np.inf) if operation.type == "argmax" else ("ArgMin", np.inf)
+    if x.dtype.kind == "f":
+        x = e.where(e("IsNaN", x, dtype=dtypes.bool_), worst, x)
+    found = e(operator, x, dtype=dtypes.int64, axis=axis, keepdims=0)
+    return e.cast(found, operation.outputs[0].dtype)
+
+
+@exports("product_of_others")
+def _(e: Any, operation: Any, x: Any) -> Any:
+    """Multiply all elements but one: the products before it and after it."""
+    from .scans import scanned
+
+    axes = operation.attrs["axis"]
+    order = list(range(x.rank)) if axes is None else [axis % x.rank for axis in axes]
+    if len(order) != 1:
+        kept = [i for i in range(x.rank) if i not in order]
+        turned = e.transpose(x, [*kept, *order])
+        flat = e.reshape(turned, e.concat([*[e.size_of(x, i) for i in kept], e.ints(-1)]))
+        flat.shape = (*[x.shape[i] for i in kept], None)
+        both = _others(e, flat, len(kept), scanned)
+        back = e.reshape(both, e.concat([e.size_of(x, i) for i in [*kept, *order]]))
+        back.shape = tuple(x.shape[i] for i in [*kept, *order])
+        return e.transpose(back, np.argsort([*kept, *order]).tolist())
+    return _others(e, x, order[0], scanned)
+
+
+def _others(e: Any, x: Any, axis: int, scanned: Any) -> Any:
+    def product(state: Any, row: Any) -> Any:
+        return state * row
+
+    before = scanned(e, x, axis, product, 1, exclusive=True, reverse=False)
+    return before * scanned(e, x, axis, product, 1, exclusive=True, reverse=True)
