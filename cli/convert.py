@@ -18,7 +18,7 @@ from functools import partial
 import click
 from agc import autograph
 
-from . import color, convert_package, output, parallel, sources
+from . import color, convert_package, output, parallel, sources, watch
 from .errors import BAD_USAGE, FAILED, OK, no_pass, problem, show
 from .options import color_option
 
@@ -39,6 +39,7 @@ Examples:
   agc convert model.py --annotate             the original lines next to the generated code
   agc convert model.py --after lower_break    the code after one of the passes
   agc convert package -o build/package        all of a package, importable from build
+  agc convert model.py -o out.py --watch      again when model.py is saved
   cat model.py | agc convert - | python       converted and run
 """
 
@@ -73,6 +74,7 @@ class ConvertCommand(click.Command):
     is_flag=True,
     help="Copy modules of a folder that cannot be converted, and list them.",
 )
+@click.option("--watch", "watches", is_flag=True, help="Convert again when a file is saved, until Ctrl-C.")
 @parallel.jobs_option
 @color_option
 def command(
@@ -83,10 +85,36 @@ def command(
     annotate: bool,
     after: str | None,
     keep_going: bool,
+    watches: bool,
     jobs: int,
 ) -> Callable[[], int]:
     options = convert_package.Way(after, annotate, keep_going, jobs)
-    return partial(convert, file, function=function, out=out, diff=diff, way=options)
+    job = partial(convert, file, function=function, out=out, diff=diff, way=options)
+    return partial(_watched, job, file, function, out, diff, options) if watches else job
+
+
+def _watched(
+    job: Callable[[], int],
+    file: str,
+    function: str | None,
+    out: str | None,
+    diff: bool,
+    options: convert_package.Way,
+) -> int:
+    """Convert, then again at each change; modules of a folder one by one."""
+    path, _ = sources.split_target(file)
+    if path == sources.STDIN:
+        raise problem(BAD_USAGE, "--watch needs a file or folder, not stdin", fix="name the file")
+
+    def again(name: str) -> int:
+        if name == path or out is None:
+            return job()
+        target = os.path.join(out, os.path.relpath(name, path))
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        return convert(name, out=target, way=options)
+
+    code = job()
+    return code if os.path.isdir(path) and code != OK else watch.watch(path, again)
 
 
 def convert(
