@@ -140,7 +140,7 @@ def ranges(starts: Same, limits: Same, deltas: Same, name: Name = None) -> tuple
     """
     require_dtype(starts, REAL, "ranges")
     counts = [_vector(operand, "a range's bounds") for operand in (starts, limits, deltas)]
-    known = next((count for count in counts if count not in (None, 1)), counts[0])
+    known = next((count for count in counts if count not in (None, 1)), None if None in counts else counts[0])
     return TensorType(starts.dtype, (None,)), TensorType(dtypes.int64, (_more(known, 1),))
 
 
