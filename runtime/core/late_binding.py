@@ -13,6 +13,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .. import raw_ops
     from ..autodiff import explain as gradient_explanation
     from ..autodiff import region_gradients
     from ..autodiff.tape import GradientTape
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
     from ..ragged import indexing as ragged_indexing
     from ..ragged import op_dispatch as ragged_dispatch
     from ..ragged import spec as ragged_spec
+    from ..raw_ops import table_reader as raw_tables
     from ..sparse import elementwise as sparse_elementwise
     from .conversion import convert_to_tensor, is_tensor_like
     from .symbolic_tensor import SymbolicTensor
@@ -106,6 +108,8 @@ MODULES = {
     "ragged_indexing": "ragged.indexing",
     "ragged_spec": "ragged.spec",
     "ranges": "ops.arrays.ranges",
+    "raw_ops": "raw_ops",
+    "raw_tables": "raw_ops.table_reader",
     "reductions": "ops.reduce.reductions",
     "region_gradients": "autodiff.region_gradients",
     "rejection_resample": "data.rejection_resample",
@@ -185,6 +189,8 @@ __all__ = [
     "ragged_indexing",
     "ragged_spec",
     "ranges",
+    "raw_ops",
+    "raw_tables",
     "reductions",
     "region_gradients",
     "rejection_resample",

@@ -108,5 +108,5 @@ def _operands(tree: ast.AST) -> set[str]:
     return {part.id for part in parts if isinstance(part, ast.Name)} - _OBJECTS
 
 
-_OBJECTS = {"table_handle"}
+_OBJECTS = {"table_handle", "input_handle"}
 """Parameters that are objects, not tensors."""

@@ -167,6 +167,30 @@ def _axis_first(x: Any, axis: int, back: bool = False) -> Any:
     return tf.transpose(x, np.argsort(order).tolist() if back else order)
 
 
+def broadcast_gradient_axes(s0: Any, s1: Any) -> tuple[Any, Any]:
+    """Return the axes that the gradients of two broadcast operands are summed over."""
+    shapes = [tf.convert_to_tensor(shape) for shape in (s0, s1)]
+    ranks = [shape.shape[0] for shape in shapes]
+    if None in ranks:
+        raise tf.errors.UnimplementedError("BroadcastGradientArgs needs shapes of known lengths")
+    padded = [
+        tf.concat([tf.ones([max(ranks) - rank], shape.dtype), shape], 0)
+        for rank, shape in zip(ranks, shapes, strict=True)
+    ]
+    known = [tf.get_static_value(shape) for shape in padded]
+    if any(shape is None for shape in known):
+        axes = [tf.where((one == 1) & (other != 1)) for one, other in (padded, padded[::-1])]
+        one, other = [tf.cast(tf.reshape(each, [-1]), shapes[0].dtype) for each in axes]
+        return one, other
+    one, other = [
+        tf.constant(
+            [axis for axis, (a, b) in enumerate(zip(*pair, strict=True)) if a == 1 != b], shapes[0].dtype
+        )
+        for pair in (known, known[::-1])
+    ]
+    return one, other
+
+
 def without_gradient(input: Any, message: str) -> Any:
     """Return `input`; its gradient is a LookupError."""
 
