@@ -24,7 +24,7 @@ from typing import Any
 
 from ..errors import DataLossError, InvalidArgumentError, NotFoundError
 from ..ir import json_format
-from ..storage import checksummed_json, foreign_formats, locks, regular_files, safetensors
+from ..storage import checksummed_json, locks, regular_files, safetensors
 from ..storage.atomic_files import drafts_of, flush_folder, replacing
 from ..storage.corruption import FAULTS, reading
 from ..storage.safetensors import Array
@@ -171,7 +171,6 @@ class Reader:
 
     def __init__(self, folder: Path) -> None:
         if not os.path.isfile(folder / INDEX):
-            foreign_formats.refuse_folder(folder)
             raise FileNotFoundError(f"there is no saved model in {str(folder)!r}: no file {folder / INDEX}")
         self._folder = folder
         self.index = folder / INDEX

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import logging
 import unicodedata
@@ -125,14 +126,27 @@ def _graph_data(
 class RestoredFunction:
     """A loaded function: its graphs, without the Python code that they were traced from.
 
+    Args:
+        graphs: the graphs, or a function that makes them when they are first needed.
+
     Attributes: `name`, `concrete_functions`.
     """
 
-    def __init__(self, name: str, signature: inspect.Signature, graphs: Sequence[ConcreteFunction]) -> None:
+    def __init__(
+        self,
+        name: str,
+        signature: inspect.Signature,
+        graphs: Sequence[ConcreteFunction] | Callable[[], Sequence[ConcreteFunction]],
+    ) -> None:
         self.name = self.__name__ = name
-        self.concrete_functions = list(graphs)
+        self._graphs = graphs
         self.__signature__ = signature
         self._parameters = _parameters(signature)
+
+    @functools.cached_property
+    def concrete_functions(self) -> list[ConcreteFunction]:
+        """The graphs."""
+        return list(self._graphs() if callable(self._graphs) else self._graphs)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the graph that matches the arguments.

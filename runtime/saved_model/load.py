@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from .. import dtypes
-from ..core.module import Module
 from ..core.tensor import EagerTensor
 from ..core.variable import Variable
 from ..core.variable_enums import VariableAggregation, VariableSynchronization
@@ -16,43 +15,28 @@ from ..storage.corruption import reading
 from . import file_format
 from .asset import Asset
 from .function_serialization import RestoredFunction, restored_function
+from .restored_object import CallableObject, RestoredObject, check_nesting
 from .signatures import LoadedSignature
+from .tensorflow_files import FILE as TENSORFLOW_FILE
+from .tensorflow_model import load_tensorflow_model
 
 _TRIES = 100
-_DEEPEST, _MOST_VALUES = 100, 1_000_000  # limits of nested lists and dicts
-
-
-class RestoredObject(Module):
-    """A loaded object, with its children and functions as attributes."""
-
-    def __init__(self, class_name: str) -> None:
-        super().__init__()
-        self._class_name = class_name
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__} of a {self._class_name}>"
-
-
-class CallableObject(RestoredObject):
-    """A loaded object that was callable."""
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return vars(self)["__call__"](*args, **kwargs)
 
 
 def load(export_dir: Any, tags: Any = None, options: Any = None) -> Any:
-    """Return the object that `save` saved.
+    """Return the object that `save` saved, or TensorFlow.
 
     Args:
         export_dir: the folder.
-        tags: accepted.
+        tags: the tags of one of several graphs of a model of TensorFlow; otherwise accepted.
         options: `LoadOptions`.
 
     Returns an object with the same children and functions under the same names, and `signatures`, a dict of
     functions from named tensors to named tensors. Its variables can be trained, its functions called, and it can be
     saved again.
 
-    Raises FileNotFoundError when there is no model, DataLossError when it is damaged or was saved by a newer version.
+    Raises FileNotFoundError when there is no model, DataLossError when it is damaged or was saved by a newer version,
+    UnimplementedError for a model of TensorFlow with operations that are not supported; it lists all of them.
 
     >>> import agc.runtime as tf
     >>> import tempfile
@@ -62,8 +46,11 @@ def load(export_dir: Any, tags: Any = None, options: Any = None) -> Any:
     >>> tf.saved_model.load(folder).weight.numpy().tolist()
     [1.0, 2.0]
     """
+    folder = Path(export_dir)
+    if (folder / TENSORFLOW_FILE).is_file() and not (folder / file_format.INDEX).is_file():
+        return load_tensorflow_model(folder, tags)
     for _ in range(_TRIES):
-        reader = file_format.Reader(Path(export_dir))
+        reader = file_format.Reader(folder)
         try:
             with reading(reader.index):
                 loader = _Loader(reader)
@@ -78,8 +65,8 @@ def load(export_dir: Any, tags: Any = None, options: Any = None) -> Any:
 
 
 def contains_saved_model(export_dir: Any) -> bool:
-    """Return whether a folder has a saved model."""
-    return (Path(export_dir) / file_format.INDEX).is_file()
+    """Return whether a folder has a saved model, of this library or of TensorFlow."""
+    return any((Path(export_dir) / name).is_file() for name in (file_format.INDEX, TENSORFLOW_FILE))
 
 
 class _Loader:
@@ -87,9 +74,8 @@ class _Loader:
         self.reader = reader
         self.values = reader.variables()
         self.nodes: list[dict[str, Any]] = list(reader.content["nodes"])
-        self._sizes: dict[int, tuple[int, int]] = {}
-        for number in range(len(self.nodes)):
-            self.measured(number, 0)
+        nested = (number for number, node in enumerate(self.nodes) if node["kind"] in ("list", "dict"))
+        check_nesting({number: list(self.nodes[number]["children"].values()) for number in nested})
         self.objects = [self.made(node) for node in self.nodes]
         for node, target in zip(self.nodes, self.objects, strict=True):
             if isinstance(target, Asset):  # an asset stores its file's current path
@@ -136,29 +122,6 @@ class _Loader:
             return {}
         callable_ = "__call__" in node["functions"]
         return (CallableObject if callable_ else RestoredObject)(node["class"])
-
-    def measured(self, number: int, depth: int) -> tuple[int, int]:
-        """Return how many values nested lists and dicts hold, and how deeply they are nested.
-
-        Raises ValueError above the limits, as for a list that contains itself, whose traversal would never end.
-        """
-        node = self.nodes[number]
-        if node["kind"] not in ("list", "dict"):
-            return 1, 0
-        if number not in self._sizes:
-            if depth > _DEEPEST:
-                raise ValueError(
-                    f"lists and dicts are nested more than {_DEEPEST} deep, or contain themselves"
-                )
-            inner = [self.measured(child, depth + 1) for child in node["children"].values()]
-            size, height = (
-                1 + sum(count for count, _ in inner),
-                1 + max((deep for _, deep in inner), default=0),
-            )
-            if size > _MOST_VALUES or height > _DEEPEST:
-                raise ValueError(f"lists and dicts hold {size} values, {height} deep")
-            self._sizes[number] = size, height
-        return self._sizes[number]
 
     def connect(self, node: Mapping[str, Any], target: Any) -> None:
         if isinstance(target, (Variable, Asset)):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from .. import nest
@@ -133,10 +134,18 @@ def named_outputs(name: str, result: Any) -> dict[str, Any]:
 
 
 class LoadedSignature:
-    """A loaded signature: a function from named tensors to named tensors."""
+    """A loaded signature: a function from named tensors to named tensors.
 
-    def __init__(self, concrete: ConcreteFunction) -> None:
-        self._concrete = concrete
+    Args:
+        graph: its graph, or a function that makes it when it is first needed.
+    """
+
+    def __init__(self, graph: ConcreteFunction | Callable[[], ConcreteFunction]) -> None:
+        self._given = graph
+
+    @functools.cached_property
+    def _concrete(self) -> ConcreteFunction:
+        return self._given if isinstance(self._given, ConcreteFunction) else self._given()
 
     def __call__(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
         """Run the graph. Raises TypeError for positional arguments, and for names that are missing or unknown."""

@@ -1,6 +1,5 @@
 """Detection of TensorFlow's file formats, which are not supported, so that such files are not reported as damaged.
 
-folder/saved_model.pb        a SavedModel
 folder/dataset_spec.pb       output of `Dataset.save`
 """
 
@@ -11,7 +10,7 @@ from pathlib import Path
 
 from ..errors import UnimplementedError
 
-_FILES = {"saved_model.pb": "a SavedModel", "dataset_spec.pb": "a saved dataset"}
+_FILES = {"dataset_spec.pb": "a saved dataset"}
 
 
 def refuse_folder(folder: Path) -> None:

@@ -267,6 +267,13 @@ LOADERS = {
         tensorflow_files.seal_bundle,
     ),
     "objects of TensorFlow's checkpoint": Loader(_write_bundle, _read_bundle, change=tensorflow_files.in_graph),
+    **{
+        f"TensorFlow's model {name}": Loader(
+            tensorflow_files.write_model(name), tensorflow_files.read_model,
+            {"*.pb": tensorflow_files.in_message, "*.index": tensorflow_files.in_table, "*": mutations.damaged},
+        )
+        for name in ("control_flow", "session", "variables", "vocabulary")
+    },
     "checkpoint state": Loader(_write_checkpoint, _read_state, WITH_ARRAYS),
     "saved model": Loader(
         lambda folder: tf.saved_model.save(_Model(), folder), tf.saved_model.load,

@@ -3,6 +3,10 @@
 The table is written again, so that its checksums fit; `seal_bundle` does the same for those of the tensors.
 """
 
+import shutil
+from pathlib import Path
+
+import agc.runtime as tf
 from agc.runtime.formats.tensorflow.bundle import BundleReader, write_bundle
 from agc.runtime.formats.tensorflow.bundle_entries import BundleEntry
 from agc.runtime.formats.tensorflow.string_tensor import decode_strings
@@ -50,6 +54,23 @@ def in_message(message, rng, depth=0):
         [(number, value)],
     ][kind]
     return b"".join(field(each, content) for each, content in parts)
+
+
+MODELS = Path(__file__).parents[2] / "fixtures" / "tensorflow_files" / "models"
+
+
+def write_model(name):
+    """Return a function that writes a saved model of TensorFlow."""
+    return lambda folder: shutil.copytree(MODELS / name, folder, dirs_exist_ok=True)
+
+
+def read_model(folder):
+    """Load a saved model, and trace all its functions."""
+    model = tf.saved_model.load(folder)
+    for signature in model.signatures.values():
+        signature.structured_outputs  # noqa: B018
+    for value in vars(model).values():
+        getattr(value, "concrete_functions", None)
 
 
 def in_graph(folder, rng):

@@ -139,12 +139,19 @@ class GradientDef(Message):
     FIELDS = {"function_name": Field(1, "string"), "gradient_func": Field(2, "string")}
 
 
+class RegisteredGradient(Message):
+    """The name of a function that computes a gradient which Python code defined, and the type of its operation."""
+
+    FIELDS = {"gradient_func": Field(1, "string"), "registered_op_type": Field(2, "string")}
+
+
 class FunctionDefLibrary(Message):
     """The functions of a graph."""
 
     FIELDS = {
         "function": Field(1, FunctionDef, many=True),
         "gradient": Field(2, GradientDef, many=True),
+        "registered_gradients": Field(3, RegisteredGradient, many=True),
     }
 
 

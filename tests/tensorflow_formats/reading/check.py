@@ -10,8 +10,8 @@ from pathlib import Path
 
 import agc.runtime as tf
 
-from . import checkpoints, record
-from .answers import differences, encode
+from . import checkpoints, models, record
+from .answers import decode, differences, encode
 
 
 def wanted(folder):
@@ -47,16 +47,42 @@ def check_checkpoint(name, folder, target):
     return found
 
 
-def main(folder):
-    failed = 0
-    for path in sorted(Path(folder, "checkpoints").iterdir()):
-        try:
-            found = check_checkpoint(path.name, path, path / "ours")
-        except Exception:
-            found = [traceback.format_exc(limit=-3)]
-        failed += bool(found)
-        print("checkpoint", path.name, "agrees" if not found else found[:3])
-    return failed
+def check_model(folder, tolerance=1e-5):
+    """Return the differences of the calls of a saved model from TensorFlow's results."""
+    model = tf.saved_model.load(str(folder))
+    found = []
+    for number, answer in enumerate(wanted(folder)):
+        call = models.Call(
+            answer["path"], is_signature=answer["is_signature"], has_gradient=answer["has_gradient"]
+        )
+        args, kwargs = (decode(answer[name], tf.constant) for name in ("args", "kwargs"))
+        result = encode(record.run(tf, model, call, args, kwargs))
+        found += differences(result, answer["result"], tolerance, f"call {number} of {call.path}")
+    return found
+
+
+def outcome(kind, check, *args):
+    """Print what a check finds, and return whether it agrees."""
+    try:
+        found = check(*args)
+    except Exception:
+        found = [traceback.format_exc(limit=-3)]
+    print(kind, args[-1].name, *(["agrees"] if not found else found[:3]))
+    return not found
+
+
+def main(folder, *names):
+    results = []
+    for kind, check in (("checkpoints", check_checkpoint_of), ("models", check_model)):
+        for path in sorted(Path(folder, kind).iterdir()):
+            if not names or path.name in names:
+                results.append(outcome(kind, check, path))
+    print(sum(results), "of", len(results), "agree")
+    return results.count(False)
+
+
+def check_checkpoint_of(path):
+    return check_checkpoint(path.name, path, path / "ours")
 
 
 if __name__ == "__main__":

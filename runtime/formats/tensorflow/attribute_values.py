@@ -1,0 +1,69 @@
+"""The attributes of TensorFlow's nodes as values of Python.
+
+attr { key: "strides" value { list { i: 1 i: 2 } } }     ==>     {"strides": [1, 2]}
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ... import dtypes
+from ...storage import tensor_protos
+from .graph_messages import AttrValue, NodeDef
+from .signatures import NodeSignature
+from .structure_values import read_shape
+
+_FIELDS = {
+    "type": "type", "shape": "shape", "int": "i", "float": "f", "bool": "b", "string": "s", "tensor": "tensor",
+    "func": "func",
+}  # fmt: skip
+
+
+def read_attributes(node: NodeDef, signature: NodeSignature) -> dict[str, Any]:
+    """Return the attributes of a node by name, those that it leaves out with their defaults.
+
+    Raises ValueError for an attribute of another kind, and a required one that is missing.
+    """
+    found = {}
+    for name, (kind, default) in signature.attributes.items():
+        if name in node.attr:
+            found[name] = _value(node.attr[name], kind)
+        elif default is not None:
+            found[name] = _default(default, kind)
+        elif kind not in ("type", "list(type)", "int", "shape", "list(shape)"):
+            raise ValueError(f"the node {node.name!r} of {node.op} lacks the attribute {name!r}")
+    return found
+
+
+def _value(message: AttrValue, kind: str) -> Any:
+    inner = kind.removeprefix("list(").removesuffix(")")
+    if inner not in _FIELDS:
+        raise ValueError(f"{kind} is no kind of attribute")
+    if kind.startswith("list("):
+        return [_scalar(item, inner) for item in getattr(message.list, _FIELDS[inner])]
+    present = message.WhichOneof("value")
+    if present is not None and present != _FIELDS[inner]:
+        raise ValueError(f"an attribute is of the kind {present!r}, not {inner!r}")
+    return _scalar(getattr(message, _FIELDS[inner]), inner)
+
+
+def _scalar(value: Any, kind: str) -> Any:
+    if kind == "type":
+        return dtypes.as_dtype(value)
+    if kind == "shape":
+        return read_shape(value)
+    if kind == "string":
+        return bytes(value).decode("utf-8", "surrogateescape")
+    if kind == "tensor":
+        return tensor_protos.parsed(value)
+    if kind == "func":
+        return value.name
+    return {"int": int, "float": float, "bool": bool}[kind](value)
+
+
+def _default(value: Any, kind: str) -> Any:
+    if kind == "type":
+        return dtypes.as_dtype(value)
+    if kind == "list(type)":
+        return [dtypes.as_dtype(item) for item in value]
+    return value

@@ -1,0 +1,115 @@
+"""The nodes of a graph or function in an order in which they can run, with the places of their inputs.
+
+node { name: "y" op: "Split" attr N: 2 }, node { input: "y:output:1" }
+==>     NodeStep(y), NodeStep(…, inputs=[("y", 1)])
+
+Functions name a result by its argument, graphs by its number. Nodes that no result needs are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from .graph_messages import FunctionDef, NodeDef
+from .signatures import NodeArgument, NodeSignature, signature
+
+Place = tuple[str, int]
+"""A node, and the number of its result."""
+
+
+class NodeStep(NamedTuple):
+    """A node with its signature, None for an operation without one, and its inputs."""
+
+    node: NodeDef
+    signature: NodeSignature | None
+    inputs: list[Place]
+
+
+class NodeProgram(NamedTuple):
+    """The steps that compute the outputs from the inputs, which are named like nodes."""
+
+    inputs: list[str]
+    steps: list[NodeStep]
+    outputs: list[Place]
+
+
+def function_program(function: FunctionDef) -> NodeProgram:
+    """Return the program of a function. ValueError for inputs that do not exist, and a circle of nodes."""
+    inputs = [argument.name for argument in function.signature.input_arg]
+    returned = dict(function.ret)
+    outputs = [returned[argument.name] for argument in function.signature.output_arg]
+    return node_program(function.node_def, inputs, outputs, list(function.control_ret.values()))
+
+
+def node_program(
+    nodes: Iterable[NodeDef], inputs: Sequence[str], outputs: Sequence[str], effects: Iterable[str] = ()
+) -> NodeProgram:
+    """Return the program that computes references, such as "y:0", and runs the nodes `effects`."""
+    by_name = {node.name: node for node in nodes}
+    known = dict.fromkeys(inputs)
+    signatures = {name: signature(node.op) for name, node in by_name.items()}
+
+    def place(reference: str) -> Place:
+        name, _, rest = reference.partition(":")
+        if name in known and rest in ("", "0"):
+            return name, 0
+        if name not in by_name:
+            raise ValueError(f"there is no node {name!r}")
+        part, _, number = rest.rpartition(":")
+        offset = _offset(by_name[name], signatures[name], part) if part else 0
+        return name, offset + int(number or 0)
+
+    places = [place(reference) for reference in outputs]
+    steps = []
+    for name in _ordered(by_name, known, [*(name for name, _ in places), *effects]):
+        node = by_name[name]
+        found = [place(reference) for reference in node.input if not reference.startswith("^")]
+        steps.append(NodeStep(node, signatures[name], found))
+    return NodeProgram(list(inputs), steps, places)
+
+
+def _ordered(nodes: Mapping[str, NodeDef], known: Mapping[str, None], wanted: Iterable[str]) -> list[str]:
+    """Return the nodes that others need before these, by depth-first search."""
+    done: dict[str, bool] = {}  # False while the inputs of a node are visited
+    order = []
+    for root in wanted:
+        pending = [root]
+        while pending:
+            name = pending[-1]
+            if name in known or done.get(name):
+                pending.pop()
+            elif name in done:
+                pending.pop()
+                done[name] = True
+                order.append(name)
+            else:
+                if name not in nodes:
+                    raise ValueError(f"there is no node {name!r}")
+                done[name] = False
+                for reference in reversed(nodes[name].input):
+                    needed = reference.removeprefix("^").partition(":")[0]
+                    if needed not in known and done.get(needed) is False and needed in pending:
+                        raise ValueError(f"the node {name!r} needs itself, as in loops of TensorFlow 1")
+                    if not done.get(needed):
+                        pending.append(needed)
+    return order
+
+
+def _offset(node: NodeDef, found: NodeSignature | None, part: str) -> int:
+    """Return the number of the first result that belongs to an output argument."""
+    offset = 0
+    for argument in found.outputs if found is not None else ():
+        if argument.name == part:
+            return offset
+        offset += result_count(node, argument)
+    if found is None:
+        return 0
+    raise ValueError(f"{node.op} has no result {part!r}")
+
+
+def result_count(node: NodeDef, argument: NodeArgument) -> int:
+    """Return the number of tensors of an argument."""
+    if argument.is_list:
+        return len(node.attr[argument.kind].list.type)
+    return int(node.attr[argument.number].i) if argument.number else 1
