@@ -142,6 +142,9 @@ def command(
         run_workers.follow_launcher()
     elif workers is not None and worker_index is not None:
         run_workers.become(workers, worker_index)
+    elif worker_index is not None:
+        fix = "--workers HOST:PORT,HOST:PORT --worker-index 0"
+        raise problem(BAD_USAGE, "--worker-index is one of several --workers", fix=fix)
     elif workers is not None:
         return partial(run_workers.launch, workers, ctx.meta[WHOLE])
     if as_tensorflow:

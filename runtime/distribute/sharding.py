@@ -124,12 +124,16 @@ class Together(PipelineStage):
             element = packer(self.spec)(last)
             return row_of(nest.map_structure(lambda tensor: rows_between(tensor, 0, 0), element))
         leaves = leaf_specs(self.spec)
-        if any(leaf.shape is None or None in leaf.shape[1:] for leaf in leaves):
+        shapes = [leaf.shape[1:] if leaf.shape is not None else (None,) for leaf in leaves]
+        if any(None in shape for shape in shapes):
             raise ValueError(
                 f"This worker has no elements of {self.spec!r}, whose shapes say not what an empty batch is: give each "
                 "worker an element, or elements of known shapes"
             )
-        return [np.zeros((0, *leaf.shape[1:]), leaf.dtype.numpy) for leaf in leaves]
+        return [
+            np.zeros((0, *(size or 0 for size in shape)), leaf.dtype.numpy)
+            for shape, leaf in zip(shapes, leaves, strict=True)
+        ]
 
     def cardinality(self) -> int:
         return INFINITE if self.source.cardinality() == INFINITE else UNKNOWN
@@ -150,14 +154,18 @@ def _own_files(stage: PipelineStage, workers: int, rank: int, demanded: bool) ->
     counts: list[int] = []
 
     def own(part: PipelineStage) -> PipelineStage | None:
-        names = part.names if isinstance(part, Files) else part.source if _reads_files(part) else None
+        names: Any = None
+        if isinstance(part, Files):
+            names = part.names
+        elif isinstance(part, Interleaved) and _reads_files(part):
+            names = part.source
         if names is None:
             return None
         if isinstance(names, EagerTensor):
             names = Slices(EagerTensor(names._array.reshape(-1)))
         if not isinstance(names, PipelineStage):
             return None
-        bottom = names
+        bottom: Any = names
         while isinstance(getattr(bottom, "source", None), PipelineStage):
             bottom = bottom.source
         counts.append(bottom.cardinality())
@@ -177,10 +185,8 @@ def _own_files(stage: PipelineStage, workers: int, rank: int, demanded: bool) ->
     return changed if demanded or (counts and min(counts) >= workers) else None
 
 
-def _reads_files(stage: PipelineStage) -> bool:
+def _reads_files(stage: Interleaved) -> bool:
     """Return whether the function of an `interleave` or `flat_map` makes datasets of files."""
-    if not isinstance(stage, Interleaved):
-        return False
     recipes = [
         value
         for operation in stage.function.graph.operations
