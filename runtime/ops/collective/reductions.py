@@ -28,8 +28,8 @@ def all_reduce(
     The tensors travel together, in one buffer for each dtype, or in buffers of about `bytes_per_pack`. Raises
     InvalidArgumentError for tensors that are not numbers, and for the mean of integers.
 
-    >>> [one.numpy().tolist() for one in all_reduce([[1.0, 2.0], 3])]
-    [[1.0, 2.0], 3]
+    >>> [one.numpy().tolist() for one in all_reduce([[1, 2], 3])]
+    [[1, 2], 3]
     """
     if reduction not in REDUCTIONS:
         raise wrong(f"all_reduce: `reduction` is one of {', '.join(REDUCTIONS)}, not {reduction!r}")

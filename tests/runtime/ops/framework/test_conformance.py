@@ -98,6 +98,7 @@ def the_rule_knows_the_shape_where_it_knows_the_values(name: str) -> None:
         "suppress_overlaps",
         "placeholder_with_default",  # what is fed decides
         "blank",  # nothing decides
+        "all_gather",  # the other processes decide
         "coordinates_of_all_rows",
         "distinct_coordinates",
         "combined_sets",
