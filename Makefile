@@ -42,6 +42,10 @@ fuzz: $(VENV)/installed-dev  ## test random programs and graphs; AGC_FUZZ=20000 
 	cd tests && ../$(BIN)/python -m support.sized_programs $(or $(AGC_FUZZ),500)
 	cd tests && ../$(BIN)/python -m operation_sweep
 
+.PHONY: hosts
+hosts: $(VENV)/installed-dev  ## train in two and four processes, and Keras in them
+	AGC_FUZZ=1 $(BIN)/python -m pytest tests/runtime/distribute/test_multi_worker.py tests/cli/test_run_workers.py
+
 .PHONY: stdlib
 stdlib: $(VENV)/installed-dev  ## convert the standard library and run CPython's tests
 	$(BIN)/python -m tests.stdlib --jobs 2
