@@ -46,10 +46,16 @@ def start(logdir: str, options: ProfilerOptions | None = None) -> None:
 
 def stop(save: bool = True) -> None:
     """Stop the profile, and write it. Raises UnavailableError when none is active."""
+    stopped(save)
+
+
+def stopped(save: bool) -> Report:
+    """Stop the profile, write it if `save` is true, and return its report."""
     report = finish()
     if save and _folders:
         _save(report, _folders[0])
     _folders.clear()
+    return report
 
 
 def _save(report: Report, logdir: str) -> None:

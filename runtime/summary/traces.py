@@ -6,13 +6,24 @@ trace_on(graph=True)        train_step(x)        trace_export("step", step=0)   
 from __future__ import annotations
 
 import os
-from typing import Any
+import time
+from collections import Counter
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from ..core.export import export
 from ..ir.graph import Graph
 from ..profiler import experimental as profiler
+from ..profiler.plan_instrumentation import spot_of
+from ..profiler.recorder import ProfilePoint
+from ..profiler.report import Report
+from ..storage.tensor_protos import serialized
 from ..tracing import concrete_function
-from . import graphs, state
+from . import events, graphs, state
+
+PLAIN, TIMED = "graph_run_metadata_graph", "graph_run_metadata"
+"""TensorBoard's plug-ins for graphs of functions, without and with times."""
 
 
 class _Trace:
@@ -59,7 +70,8 @@ def trace_export(name: str, step: Any = None, profiler_outdir: Any = None) -> No
         step: its step; the default step if None.
         profiler_outdir: accepted: the profile is in the folder that `trace_on` got.
 
-    Raises ValueError without a trace, or without a step.
+    Raises ValueError without a trace, or without a step. TensorBoard shows the graphs under the name, with the times
+    of their operations if a profile was recorded.
 
     >>> import agc.runtime as tf, tempfile
     >>> writer = tf.summary.create_file_writer(tempfile.mkdtemp())
@@ -71,11 +83,29 @@ def trace_export(name: str, step: Any = None, profiler_outdir: Any = None) -> No
     """
     if not _running:
         raise ValueError("Must enable trace before export through tf.summary.trace_on.")
-    state.step_or_default(step)
-    trace = _running[0]
-    for graph in trace.graphs:
-        graphs.graph(graph)
-    _end(save=True)
+    number = state.step_or_default(step)
+    report = _end(save=True)
+    trace, writer = report.trace, state.current().writer
+    if trace.graphs and writer is not None:
+        spent = Counter[Any]() if report.profile is None else _times(report.profile)
+        content = graphs.run_metadata(trace.graphs, lambda operation: spent[_key(spot_of(operation))])
+        kind = PLAIN if report.profile is None else TIMED
+        tensor = serialized(np.array(content, object))
+        writer.write(
+            events.summary_event(time.time(), int(number), name, tensor, events.metadata(kind, b"1"))
+        )
+
+
+def _times(report: Report) -> Counter[Any]:
+    """Return the nanoseconds of operations by name, line and result. Fused operations have a row of their own."""
+    spent: Counter[Any] = Counter()
+    for node in report.nodes():
+        spent[_key(node.spot)] += node.own
+    return spent
+
+
+def _key(spot: ProfilePoint) -> tuple[Any, ...]:
+    return spot.name, spot.origin, spot.result
 
 
 @export("summary.trace_off")
@@ -85,9 +115,13 @@ def trace_off() -> None:
         _end(save=False)
 
 
-def _end(save: bool) -> None:
+class _Ended(NamedTuple):
+    trace: _Trace
+    profile: Report | None
+
+
+def _end(save: bool) -> _Ended:
     trace = _running.pop()
     if trace.wants_graphs:
         concrete_function.first_run_listeners.remove(trace.graphs.append)
-    if trace.profiles:
-        profiler.stop(save=save)
+    return _Ended(trace, profiler.stopped(save) if trace.profiles else None)
