@@ -53,7 +53,8 @@ FORMATS = {
         Format("text", ".txt", "the graph as text", ".graph_text"),
         Format("json", ".json", "the graph as JSON", ".graph_json"),
         Format("onnx", ".onnx", "a model for ONNX Runtime and other runtimes", "..formats.onnx.model"),
-        Format("graphdef", ".pb", "TensorFlow's frozen GraphDef", ".graphdef"),
+        Format("saved_model", "", "TensorFlow's SavedModel, a folder", ".tensorflow_model"),
+        Format("graphdef", ".pb", "TensorFlow's frozen GraphDef", ".frozen_graph"),
     )
 }
 """The formats by name."""

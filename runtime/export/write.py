@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from ..formats.program import Program
-from ..storage.atomic_files import replacing
-from .formats import Content, format_of
+from ..storage.atomic_files import write_files
+from .formats import format_of
 from .source import Axes, resolve
 
 
@@ -38,15 +38,6 @@ def write(
     program = (
         source if isinstance(source, Program) else resolve(source, input_signature, dynamic_axes=dynamic_axes)
     )
-    _write(Path(path), row.encode(program, **options))
+    content = row.encode(program, **options)
+    write_files(Path(path), {"": content} if isinstance(content, bytes) else content)
     return program
-
-
-def _write(path: Path, content: Content) -> None:
-    """Write one file, or the files of a folder. The first file of a folder is written last: readers look for it."""
-    files = (
-        {path: content} if isinstance(content, bytes) else {path / name: content[name] for name in content}
-    )
-    for name, data in reversed(files.items()):
-        with replacing(name) as stream:
-            stream.write(data)

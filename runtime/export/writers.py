@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from ..formats.program import Program
+from ..saved_model import tensorflow_save
+from ..saved_model.function_serialization import is_function
+from ..storage.atomic_files import write_files
 from .source import Axes
 from .write import write
 
@@ -43,3 +47,38 @@ def onnx(
     """
     options = {"opset": opset, "allow_random": allow_random}
     return write(source, path, input_signature, to="onnx", dynamic_axes=dynamic_axes, **options)
+
+
+def graphdef(source: Any, path: Any, input_signature: Signature = ()) -> Program:
+    """Write a function as a frozen GraphDef of TensorFlow, with variables as constants; see `write`.
+
+    Raises CannotExportError also for a program that assigns variables.
+    """
+    return write(source, path, input_signature, to="graphdef")
+
+
+def saved_model(
+    source: Any, path: Any, input_signature: Signature = (), signatures: Any = None
+) -> Program | None:
+    """Write a function, or an object with functions, as TensorFlow's SavedModel.
+
+    Args:
+        source: as for `write`; or an object such as a `tf.Module`, without an `input_signature`. Its variables are
+            saved, and its functions with the graphs that they have, as by `saved_model.save`.
+        path: the folder.
+        input_signature: as for `write`.
+        signatures: of an object, as for `saved_model.save`. A function is the signature "serving_default".
+
+    Returns the program that was written, or None for an object. Raises CannotExportError, which lists all reasons.
+
+    >>> import agc.runtime as tf, os, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = saved_model(lambda x: 2.0 * x, folder, [tf.TensorSpec([None])])
+    ...     sorted(os.listdir(folder))
+    ['saved_model.pb', 'variables']
+    """
+    is_object = hasattr(type(source), "__children__") and not is_function(source)
+    if not is_object or input_signature:
+        return write(source, path, input_signature, to="saved_model")
+    write_files(Path(path), tensorflow_save.encode(source, signatures, {"producer": "agc"}))
+    return None

@@ -45,7 +45,7 @@ def function_data(function: Any, owner: Any, number_of: Numbers, store: Store) -
     """
     concrete = graphs_of(function)
     parameters = _parameters_of(function, concrete)
-    bound = bool(concrete) and _is_bound(concrete[0], owner)
+    bound = bool(concrete) and is_bound(concrete[0], owner)
     data: dict[str, Any] = {
         "name": function.name if hasattr(function, "name") else function.__name__,
         "parameters": [_parameter(each) for each in parameters[1 if bound else 0 :]],
@@ -75,11 +75,11 @@ def graphs_of(function: Any) -> list[ConcreteFunction]:
     whole = function._function if isinstance(function, BoundFunction) else function
     found = [each for each in whole._list_all_concrete_functions() if not each.belongs_to_outer]
     if isinstance(function, BoundFunction):
-        found = [each for each in found if _is_bound(each, function._instance)]
+        found = [each for each in found if is_bound(each, function._instance)]
     return found
 
 
-def _is_bound(concrete: ConcreteFunction, owner: Any) -> bool:
+def is_bound(concrete: ConcreteFunction, owner: Any) -> bool:
     """Return whether the first argument of a graph is the object that has the function as a method."""
     first = next(iter(concrete.arguments.values()), None)
     return isinstance(first, Identity) and first.target is owner

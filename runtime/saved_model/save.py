@@ -8,12 +8,13 @@ from typing import Any
 
 from ..core.variable import Variable
 from ..ir.builder import current
-from ..tracing.function import Function
+from ..storage.atomic_files import write_files
 from ..train.object_graph import ObjectGraph
-from . import file_format
+from . import file_format, tensorflow_save
 from . import signatures as signing
 from .asset import Asset
-from .function_serialization import RestoredFunction, function_data, is_function
+from .function_serialization import function_data
+from .object_kinds import functions_of, kind_of
 
 
 def save(obj: Any, export_dir: Any, signatures: Any = None, options: Any = None) -> None:
@@ -25,7 +26,7 @@ def save(obj: Any, export_dir: Any, signatures: Any = None, options: Any = None)
             them first, or give them an `input_signature`.
         export_dir: a folder. A model in it is replaced at the very end; if saving fails, it stays unchanged.
         signatures: a function, or functions by name, for callers that pass tensors by name.
-        options: `SaveOptions`.
+        options: `SaveOptions`; `SaveOptions(format="tensorflow")` writes TensorFlow's own format.
 
     Raises ValueError for an object or a function that cannot be saved (a function that calls Python code or returns
     Python objects). Raises AssertionError when a function uses a variable that is not reachable from the object.
@@ -52,6 +53,12 @@ def save(obj: Any, export_dir: Any, signatures: Any = None, options: Any = None)
         raise ValueError(
             f"Expected an object with variables, such as a tf.Module, for export, but got {obj!r}"
         )
+    wanted = getattr(options, "format", "agc")
+    if wanted not in ("agc", "tensorflow"):
+        raise ValueError(f"SaveOptions: `format` must be 'agc' or 'tensorflow', not {wanted!r}")
+    if wanted == "tensorflow":
+        write_files(Path(export_dir), tensorflow_save.encode(obj, signatures))
+        return
     writer = file_format.Writer(Path(export_dir))
     try:
         writer.commit(
@@ -114,30 +121,3 @@ class _Export:
                 "must be an attribute of the object that is saved, or of an object that this one leads to"
             )
         return self.numbers[id(variable)]
-
-
-def kind_of(target: Any) -> str:
-    """Return the kind from which loading rebuilds an object: `variable`, `asset`, `list`, `dict` or `object`."""
-    if isinstance(target, Variable):
-        return "variable"
-    if isinstance(target, Asset):
-        return "asset"
-    if isinstance(target, Mapping):
-        return "dict"
-    return "list" if isinstance(target, (list, tuple)) else "object"
-
-
-def functions_of(target: Any) -> dict[str, Any]:
-    """Return the functions among the attributes of an object, and among those of its class.
-
-    A class can add functions with a method `__functions__() -> dict[str, function]`.
-    """
-    if not hasattr(target, "__dict__"):
-        return {}
-    made = getattr(type(target), "__functions__", None)
-    found = {} if made is None else dict(made(target))
-    for kind in reversed(type(target).__mro__):
-        for name, value in vars(kind).items():
-            if isinstance(value, (Function, RestoredFunction)):
-                found[name] = getattr(target, name)
-    return found | {name: value for name, value in vars(target).items() if is_function(value)}

@@ -13,7 +13,7 @@ import contextlib
 import os
 import re
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO
 
@@ -79,6 +79,13 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
     with drafted(path) as draft:
         yield draft.stream
         draft.publish(path)
+
+
+def write_files(folder: Path, content: Mapping[str, bytes]) -> None:
+    """Write the files of a folder by their paths. The first is written last: readers look for it."""
+    for name in reversed(list(content)):
+        with replacing(folder / name) as stream:
+            stream.write(content[name])
 
 
 def drafts_of(name: str) -> re.Pattern[str]:

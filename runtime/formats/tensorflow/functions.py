@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ... import dtypes
@@ -53,13 +53,13 @@ class Library:
         body.lists_grow = self.lists_grow
         return body
 
-    def append(self, function: FunctionDef) -> str:
-        """Add a function, and return its name, which ends with a checksum of the content.
+    def append(self, function: FunctionDef, about: bytes = b"") -> str:
+        """Add a function, and return its name, which ends with a checksum of the content, and of what is `about` it.
 
         So equal functions are written once, and different ones of several files have different names: a process has
         a single table of functions.
         """
-        checksum = zlib.crc32(function.SerializeToString(deterministic=True))
+        checksum = zlib.crc32(function.SerializeToString(deterministic=True) + about)
         name = f"{re.sub(r'[^A-Za-z0-9_]', '_', function.signature.name)}_{checksum:08x}"
         if name not in self._known:
             self._known.add(name)
@@ -78,11 +78,15 @@ class FunctionWriter:
         self.body = library.body(in_function=True) if body is None else body
         self.results: dict[Operand, NodeResult] = {}
 
-    def add(self, graph: Graph) -> None:
-        """Add the operations of a graph; its inputs become parameters unless they have results already."""
-        for value in graph.inputs:
+    def add_parameters(self, values: Iterable[Value]) -> None:
+        """Add parameters of the function, unless they have results already."""
+        for value in values:
             if value not in self.results:
                 self.bind(value, self.body.parameter(argument_name(value.name), dtype_of(value.spec)))
+
+    def add(self, graph: Graph) -> None:
+        """Add the operations of a graph; its inputs become parameters unless they have results already."""
+        self.add_parameters(graph.inputs)
         for operation in graph.live_operations():
             self._write(operation)
 

@@ -221,6 +221,10 @@ class Body:
             node.controls += self.last_effects or self._last_write
             self._last_write = self.last_effects = [node]
 
+    def forget_effects(self) -> None:
+        """Let the nodes that follow be independent of the effects so far."""
+        self.last_effects, self._last_write = [], []
+
     def parameter(self, name: str, dtype: str) -> NodeResult:
         """Add a parameter of the function."""
         node = GraphNode("", None, ())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from typing import Any
 
 from ..nodes import Body, NodeResult
@@ -136,3 +137,18 @@ def _(to: Body, variable: NodeResult, blocks: NodeResult) -> Any:
     carry = to.Less(to.BitwiseXor(moved, least), to.BitwiseXor(low, least))
     to.AssignVariableOp(variable, to.Pack([moved, to.AddV2(high, cast(to, carry, "int64")), key], axis=0))
     return state
+
+
+@writes("find_in_table")
+def _(to: Body, keys: NodeResult, default: NodeResult, table: Any) -> Any:
+    """Share a table by a name of its content; initializing it again has no effect."""
+    content = to.content(table.keys), to.content(table.values)
+    checksum = zlib.crc32(content[1], zlib.crc32(content[0]))
+    rows = to.const(table.keys), to.const(table.values)
+    handle = to.HashTableV2(
+        shared_name=f"table_{checksum:08x}_{len(table.keys)}",
+        key_dtype=rows[0].dtype,
+        value_dtype=rows[1].dtype,
+    )
+    to.InitializeTableV2(handle, *rows)
+    return to.LookupTableFindV2(handle, keys, default)
