@@ -46,6 +46,11 @@ fuzz: $(VENV)/installed-dev  ## test random programs and graphs; AGC_FUZZ=20000 
 hosts: $(VENV)/installed-dev  ## train in two and four processes, and Keras in them
 	AGC_FUZZ=1 $(BIN)/python -m pytest tests/runtime/distribute/test_multi_worker.py tests/cli/test_run_workers.py
 
+.PHONY: torch
+torch: $(VENV)/installed-dev  ## install PyTorch and test agc.torch with it
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[torch]'
+	$(BIN)/python -m pytest tests/torch_backend tests/test_documents.py
+
 .PHONY: stdlib
 stdlib: $(VENV)/installed-dev  ## convert the standard library and run CPython's tests
 	$(BIN)/python -m tests.stdlib --jobs 2
@@ -54,7 +59,7 @@ stdlib: $(VENV)/installed-dev  ## convert the standard library and run CPython's
 lint: $(VENV)/installed-dev  ## check style and types with ruff and mypy
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy typings/agc/autograph typings/agc/runtime typings/agc/cli typings/agc/explorer typings/agc/arrays typings/agc/jax tests/typed
+	$(BIN)/mypy typings/agc/autograph typings/agc/runtime typings/agc/cli typings/agc/explorer typings/agc/arrays typings/agc/jax typings/agc/torch tests/typed
 
 .PHONY: generate
 generate: $(VENV)/installed-dev  ## regenerate the generated files: namespaces, missing names, types of operations

@@ -27,7 +27,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 _excluded: CodeMap[bool] = CodeMap()
 _originals: CodeMap[Callable[[CodeType], CodeType | None]] = CodeMap()
 
-_OWN_PACKAGES = ("agc.autograph", "agc.runtime", "agc.cli", "agc.explorer", "agc.jax")
+_OWN_PACKAGES = (
+    "agc.autograph", "agc.runtime", "agc.cli", "agc.explorer", "agc.arrays", "agc.jax", "agc.torch"
+)  # fmt: skip
 
 LEFT_ALONE = frozenset({
     "absl", "chex", "equinox", "execnet", "flax", "haiku", "hypothesis", "ipdb", "IPython", "ipykernel", "jax",

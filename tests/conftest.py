@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import importlib.util
 import linecache
 import os
 import signal
@@ -13,6 +14,9 @@ import pytest
 from _pytest.runner import runtestprotocol
 from hypothesis import settings
 from support import native_extension
+
+if importlib.util.find_spec("torch") is None:  # `make torch` installs it, `make test` does not
+    collect_ignore = ["torch_backend"]
 
 # How long a case takes says nothing on a busy machine.
 settings.register_profile("agc", settings(), deadline=None)

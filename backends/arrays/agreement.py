@@ -130,7 +130,7 @@ def common(leaves: Sequence[Any]) -> Type | None:
     Weak types (Python numbers and results of them) adapt to the others.
     """
     types = [type_of(leaf) for leaf in leaves]
-    if len({type.shape for type in types}) > 1:
+    if any(type.shape != types[0].shape for type in types):
         return None
     firm = {type.dtype for type in types if not type.is_weak}
     if len(firm) > 1:

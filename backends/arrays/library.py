@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, NamedTuple, Protocol
 
 Build = Callable[[Sequence[Any]], Any]
@@ -29,7 +30,7 @@ class Program(Protocol):
         ...
 
     def operations(self) -> float:
-        """Return the number of operations; infinity if there are loops or branches."""
+        """Return the number of operations; infinity if there are loops, branches, or operations that may fail."""
         ...
 
 
@@ -39,6 +40,8 @@ class Library(Protocol):
     name: str
     reductions: str
     """How to reduce an array of bools to one, for a message."""
+    has_weak_arrays: bool
+    """Whether arrays that come from Python numbers adapt to other dtypes, as the numbers do."""
     conversions: str
     """How to change the dtype or the shape of an array, for a message."""
 
@@ -127,6 +130,10 @@ class Library(Protocol):
         ...
 
     # Tracing and control flow
+
+    def tracing(self) -> AbstractContextManager[Any]:
+        """Return the context in which converted functions run."""
+        ...
 
     def trace_state(self) -> Any:
         """Return a key that is equal while one function is traced."""

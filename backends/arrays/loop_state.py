@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from agc.autograph.errors import StagingError
 from agc.autograph.staging import UnescapedList
 from agc.autograph.staging_errors import assigned, assigned_outside, staging_error
 
@@ -27,6 +28,7 @@ from .leaves import (
     flatten,
     flatten_named,
     is_carried,
+    is_number,
     is_same,
     shown,
     structure,
@@ -75,6 +77,8 @@ class LoopState:
 
         `body(arrays, values)` runs an iteration; `block` is the user's function, for messages.
         """
+        if not library().has_weak_arrays:
+            self._adapt_to_numbers(body, item, block)
         for _ in range(_ATTEMPTS):
             found = traced(
                 lambda *arrays: body(arrays[: len(item)], self.rebuilt(arrays[len(item) :])),
@@ -88,6 +92,30 @@ class LoopState:
             why="each iteration gives the state another type",
             fix="give the state its final dtypes and shapes before the loop",
         )
+
+    def _adapt_to_numbers(
+        self, body: Callable[..., Any], item: Sequence[Any], block: Callable[..., Any]
+    ) -> None:
+        """Trace the body with the Python numbers of the state, whose results have the dtypes that Python gives.
+
+        total = 0; total += x   ⇒   the dtype of x, not that of an array made of 0
+        """
+        if not any(is_number(leaf) for value in self.values for leaf in flatten(value)[0]):
+            return
+        values = list(self.values)
+
+        def iteration(*arrays: Any) -> Any:
+            now = zip(self.rebuilt(arrays[len(item) :]), values, strict=True)
+            return body(arrays[: len(item)], [old if is_number(old) else new for new, old in now])
+
+        try:
+            found = traced(iteration, [*item, *self.types()])
+            if found.results is not None:
+                self._adapted(found.results, block)
+        except StagingError as error:
+            if error.diagnostic.code == "AGC204":  # arrays in their place have the same wrong type
+                raise
+            self.values, self.grows = values, {}  # a number may have selected a branch in Python
 
     def _adapted(self, results: Sequence[Any], block: Callable[..., Any]) -> bool:
         """Adapt the values to the results of an iteration; return whether that changed anything."""

@@ -22,6 +22,7 @@ def converted(function: Callable[..., Any], library: Library) -> Traced:
         with (
             staging.live(),
             api.converting_reachable(function, args, kwargs),
+            library.tracing(),
             failures.outermost(library) as checks,
         ):
             result = _outcome(code, args, kwargs, checks)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -52,6 +53,7 @@ class JaxLibrary:
     """Implements `agc.arrays.Library`."""
 
     name = "JAX"
+    has_weak_arrays = True
     reductions = "jnp.all(...) or jnp.any(...)"
     conversions = ".astype or jnp.broadcast_to"
 
@@ -134,6 +136,7 @@ class JaxLibrary:
     code = staticmethod(jnp.int32)
     rows = staticmethod(jnp.unstack)
     trace_state = staticmethod(get_opaque_trace_state)
+    tracing = nullcontext
 
     def item(self, array: Any, index: Any) -> Any:
         return lax.dynamic_index_in_dim(array, index, keepdims=False)
