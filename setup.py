@@ -10,7 +10,11 @@ from setuptools import Extension, setup
 
 ROOT = Path(__file__).parent
 
-SOURCES = ("runtime/executors/llvm/call/native_call.c", "runtime/kernels/random/native_draws.c")
+SOURCES = (
+    "runtime/executors/llvm/call/native_call.c",
+    "runtime/kernels/random/native_draws.c",
+    "runtime/kernels/native_products.c",
+)
 """Each becomes a module with the same name after an underscore, in the same folder."""
 
 

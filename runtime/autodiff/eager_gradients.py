@@ -105,4 +105,4 @@ def finished(builder: Builder, tensors: Sequence[Any], found: Sequence[Any]) -> 
     read = {*outputs, *(operand for operation in builder.operations for operand in operation.inputs)}
     arguments = [i for i, x in enumerate(tensors) if isinstance(x, SymbolicTensor) and x._value in read]
     graph = builder.finish(outputs, [tensors[i]._value for i in arguments])
-    return GradientPlan(planner(graph, limits_threads=False), arguments, [x is not None for x in found])
+    return GradientPlan(planner(graph), arguments, [x is not None for x in found])

@@ -24,8 +24,8 @@ def _interpreted(graph: Graph) -> Runner:
     return functools.partial(interpret, graph)
 
 
-def planned(graph: Graph, limits_threads: bool = True) -> Runner:
-    """Return the plan of a graph; BLAS may use all threads for small products if nothing `limits_threads`."""
+def planned(graph: Graph) -> Runner:
+    """Return the plan of a graph."""
     # Imported at first use: importing the runtime needs no optimizer …
     from ..optimize import batch_loop_matmul, fusion, optimize
     from .plan.plan import Plan  # … and no plan generator
@@ -35,7 +35,7 @@ def planned(graph: Graph, limits_threads: bool = True) -> Runner:
         from .llvm.native_calls import with_native_calls  # imported for these graphs only
 
         graph = with_native_calls(graph)
-    return Plan(fusion.run(batch_loop_matmul.run(graph)), limits_threads).run
+    return Plan(fusion.run(batch_loop_matmul.run(graph))).run
 
 
 def compiled_by(executor: str, graph: Graph) -> Any:

@@ -22,9 +22,6 @@ Kinds = Mapping[str, Any]
 """A table by kinds of a dtype, as in NumPy: `{"iu": x, "f": y}` has `x` for integers and `y` for floats."""
 
 
-CountMultiplications = Callable[[Sequence[tuple[int, ...]], Mapping[str, Any]], float]
-
-
 class BlockReduction(NamedTuple):
     """A reduction as a function of elements, axes, dtype and `out`, and its name in the source of a plan.
 
@@ -42,7 +39,6 @@ class DeclaredFacts(TypedDict, total=False):
     traits: Trait
     cost: int
     fills: int
-    multiplications: CountMultiplications
     in_place: Callable[[Callable[..., Any]], Callable[..., Any]]
     ufunc: np.ufunc
     out: Mapping[str, Sequence[str]]
@@ -65,8 +61,6 @@ class FactRecord:
         traits: See `traits.py`.
         cost: The time for one element, in additions.
         fills: The number that every element of the result is; None if there is no such number.
-        multiplications: For matrix products, which OpenBLAS may share among threads, the function from the static
-            shapes of operands and result, and the attributes, to the number of multiplications.
         in_place: A function from the kernel to one that changes the list, its first operand, in place.
         ufunc: The NumPy function that computes the same as the kernel for dtypes that `out` lacks, if the
             operands raise no INTEGER_ERRORS.
@@ -90,7 +84,6 @@ class FactRecord:
     traits: Trait = Trait.NONE
     cost: int = 1
     fills: int | None = None
-    multiplications: CountMultiplications | None = None
     in_place: Callable[[Callable[..., Any]], Callable[..., Any]] | None = None
     ufunc: np.ufunc | None = None
     out: Mapping[str, Any] = field(default_factory=dict)

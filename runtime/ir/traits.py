@@ -76,9 +76,6 @@ class Trait(enum.Flag):
     IDEMPOTENT = enum.auto()
     """Repeating a stateful operation after it has succeeded has no effect."""
 
-    RUNS_IN_PARTS = enum.auto()
-    """The kernel computes matrix products in parts, on threads of the pool with one BLAS thread each."""
-
     DRAWS_RANDOM = enum.auto()
     """A stateful operation has no effect but to advance the random state of the runtime."""
 
@@ -108,7 +105,6 @@ READS_LIST = Trait.READS_LIST
 KEEPS_LENGTH = Trait.KEEPS_LENGTH
 KEEPS_VARIABLES = Trait.KEEPS_VARIABLES
 IDEMPOTENT = Trait.IDEMPOTENT
-RUNS_IN_PARTS = Trait.RUNS_IN_PARTS
 DRAWS_RANDOM = Trait.DRAWS_RANDOM
 CALLS_PYTHON = Trait.CALLS_PYTHON
 LOCATES_ERRORS = Trait.LOCATES_ERRORS

@@ -1,9 +1,4 @@
-"""Limit NumPy's OpenBLAS to one thread while functions run, which may share their work over the thread pool.
-
-OpenBLAS shares every product of more than a quarter of a million multiplications among all processors. Its
-threads busy-wait for each other. If another program needs a processor too, a product takes as long as the
-scheduler's time slice, a hundred times its own time.
-"""
+"""Limit NumPy's OpenBLAS to one thread while functions run, which may share their work over the thread pool."""
 
 from __future__ import annotations
 
@@ -24,9 +19,9 @@ from .thread_pool import run_all
 class _Limit:
     """A limit of one OpenBLAS thread while functions run; the last one restores the previous number.
 
-    The state is in memory that native code shares (llvm/lowering/blas_parts_ir.py): a spin lock, the number of
-    users, and the number of threads before the first one. Native code holds the spin lock without the GIL. So once
-    there is native code, its two functions change the state, each in one call.
+    The state is in memory that native code shares (native_products.c, llvm/lowering/blas_parts_ir.py): a spin lock,
+    the number of users, and the number of threads before the first one. Native code holds the spin lock without
+    the GIL. So once there is native code, its two functions change the state, each in one call.
     """
 
     def __init__(self) -> None:
@@ -77,6 +72,11 @@ class _Limit:
 _limit = _Limit()
 
 
+def run(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a function while OpenBLAS uses one thread."""
+    return _limit.run(function, *arguments)
+
+
 def can_limit() -> bool:
     """Return whether native code can limit the number of threads of BLAS."""
     return _switch() is not None and sys.platform != "win32"
@@ -96,22 +96,12 @@ def share(begin: int, end: int) -> None:
         _limit.native = kind(begin), kind(end)
 
 
-def is_limited() -> bool:
-    """Return whether OpenBLAS uses one thread."""
-    return _limit.users > 0
-
-
 def run_parts(*works: Callable[[], object]) -> None:
     """Run functions with products on one BLAS thread each, in parallel in the thread pool."""
     if len(works) == 1:
         works[0]()
     else:
-        _limit.run(run_all, *works)
-
-
-def with_one_thread(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that calls `function` while OpenBLAS uses one thread."""
-    return lambda *arguments: _limit.run(function, *arguments)
+        run(run_all, *works)
 
 
 def _forget() -> None:

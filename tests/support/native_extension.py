@@ -11,6 +11,7 @@ ROOT = pathlib.Path(__file__).parents[2]
 SOURCES = (
     ROOT / "runtime/executors/llvm/call/native_call.c",
     ROOT / "runtime/kernels/random/native_draws.c",
+    ROOT / "runtime/kernels/native_products.c",
 )
 
 

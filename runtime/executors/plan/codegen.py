@@ -16,15 +16,15 @@ from ... import dtypes
 from ...ir.graph import Constant, Graph, Operation, Value
 from ...ir.structured import is_fused, is_loop
 from ...ir.value_types import TensorType, VariableType
+from ...kernels.matrix_products import multiply
 from ...ops.framework import narrow_floats
 from ...ops.framework.kernel_results import returns_many
 from ...ops.state.compare_and_swap import update_into
 from ...ops.state.print_and_assert import assert_true
-from . import blas_threads
 from .buffer_donation import BufferOwnership, updates
 from .list_ownership import changing, may_write
 from .liveness import last_uses
-from .peephole import is_scalar, shortcut
+from .peephole import is_large_product, is_scalar, shortcut
 from .region_codegen import STRUCTURES, Regions
 from .source_module import PlanSource, Scope
 from .source_writer import tuple_of
@@ -165,8 +165,8 @@ class PlanCodegen(Regions):
         old = self.owning.into.get(value)
         out = self.buffers.get(value) if old is None else self.text(old, scope)
         text = None if out is None else self.owning.written(operation)
-        if text is not None and blas_threads.is_big(operation):
-            text = text.replace("np.matmul", self._product())
+        if text is not None and is_large_product(operation):
+            text = text.replace("np.matmul", self._product()).replace("out=", "")
         if text is not None and updates(operation):
             text = text.replace(
                 "update_into", self.module.name_of("update_into", "op_update_into", update_into)
@@ -174,14 +174,14 @@ class PlanCodegen(Regions):
         return None if text is None else f"{targets[0]} = {text.format(*inputs, o=out)}"
 
     def _product(self) -> str:
-        return self.module.name_of("in_parts", "op_matmul_in_parts", blas_threads.in_parts)
+        return self.module.name_of("multiply", "op_multiply", multiply)
 
     def _computation(self, operation: Operation, inputs: list[str], targets: list[str]) -> str:
         op = operation.op
         expression = shortcut(operation)
         if expression is not None and narrow_floats.is_used_by(operation):
             expression = None
-        if expression is not None and blas_threads.is_big(operation):
+        if expression is not None and is_large_product(operation):
             expression = f"{self._product()}({expression.replace(' @', ',')})"
         if expression is not None:
             return f"{targets[0]} = {self._filled(expression, operation, inputs)}"

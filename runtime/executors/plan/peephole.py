@@ -16,6 +16,7 @@ from typing import Any
 from ...ir.graph import Constant, Operation
 from ...ir.op_def import OpDef
 from ...ir.value_types import TensorType
+from ...kernels.matrix_products import may_be_shared
 from ...ops.arrays.gather_ops import take
 from ...ops.arrays.getitem import HOLE, parsed, select
 from ...ops.arrays.reshape import sum_to
@@ -71,6 +72,11 @@ def product(operation: Operation) -> str | None:
     turned = (attrs["transpose_a"], attrs["transpose_b"])
     a, b = (f"{{{i}}}.T" if turn else f"{{{i}}}" for i, turn in enumerate(turned))
     return f"{a} @ {b}"
+
+
+def is_large_product(operation: Operation) -> bool:
+    """Return whether an operation is a matrix product that OpenBLAS might share among its threads."""
+    return operation.op is matmul_op and may_be_shared(operation.inputs[0].shape, operation.outputs[0].shape)
 
 
 def _sum(operation: Operation) -> str | None:

@@ -31,9 +31,7 @@ from ...core.fp_errors import SILENCE, begin, end
 from ...errors import OpError
 from ...ir.graph import Constant, Graph, Operand, Operation
 from ...ir.value_types import TensorType
-from ...kernels.blas_limit import with_one_thread
 from ...ops.framework.kernel_lookup import kernel_of
-from .blas_threads import runs_in_parts, wants_one_thread
 from .codegen import compiled
 from .escaping import check_names, identifier
 from .runtime_errors import located
@@ -55,7 +53,7 @@ class Plan:
     watch: ClassVar[Callable[[Plan], None] | None] = None  # the profiler's callback for new plans
     _numbers = itertools.count(1)
 
-    def __init__(self, graph: Graph, limits_threads: bool = True) -> None:
+    def __init__(self, graph: Graph) -> None:
         self.graph = graph
         module = self._written(graph)
         self.source = "\n".join(module.lines) + "\n"
@@ -69,8 +67,6 @@ class Plan:
         exec(code, self._globals)
         module.bind()
         self._function = self._globals[module.main]
-        if limits_threads and wants_one_thread(graph, apart=runs_in_parts):
-            self._function = with_one_thread(self._function)
         plans.add(self)
         if Plan.watch is not None:
             Plan.watch(self)

@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from ...kernels.matrix_products import multiply
+
 Array = Any
 SMALL = 1 << 13
 """Up to this number of scalar products, `np.einsum` is faster than matrix products."""
@@ -73,16 +75,6 @@ def _steps(
         steps.append((positions, _product(taken, given, sizes)))
         left.append(given)
     return tuple(steps)
-
-
-def multiplications(equation: str, shapes: Sequence[Shape]) -> float:
-    """Return the number of scalar multiplications for two factors; infinity for another number of factors.
-
-    >>> multiplications("ij,jk", [(2, 3), (3, 4)])
-    24.0
-    """
-    sizes = _sizes(spelled(equation, shapes)[0], shapes) if len(shapes) == 2 else None
-    return math.inf if sizes is None else float(math.prod(sizes.values()))
 
 
 def _sizes(terms: Sequence[str], shapes: Sequence[Shape]) -> dict[str, int] | None:
@@ -156,7 +148,9 @@ def _pair(left: str, right: str, result: str, sizes: dict[str, int]) -> Contract
     order = [made.index(label) for label in result]
 
     def multiplied(a: Array, b: Array) -> Array:
-        product = a.transpose(left_axes).reshape(left_shape) @ b.transpose(right_axes).reshape(right_shape)
+        product = multiply(
+            a.transpose(left_axes).reshape(left_shape), b.transpose(right_axes).reshape(right_shape)
+        )
         return product.reshape(whole).transpose(order)
 
     return multiplied

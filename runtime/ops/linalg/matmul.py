@@ -7,10 +7,8 @@
 from __future__ import annotations
 
 import functools
-import math
 import operator
 import string
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,6 +22,7 @@ from ...ir import batching
 from ...ir.batching import Batch
 from ...ir.traits import FRESH_RESULT, TOTAL
 from ...ir.value_types import TensorType
+from ...kernels.matrix_products import contract, may_be_shared, multiply
 from ..arrays.creation import identity_matrix, ones
 from ..arrays.reshape import expand_dims, fitted, reshape
 from ..arrays.shape_ops import shape as shape_of
@@ -33,7 +32,7 @@ from ..framework.op_families import NUMERIC, Array, require_dtype
 from ..framework.static_values import checked_dims, dims
 from ..math.cast import cast
 from ..math.elementwise import conj
-from .einsum import contracted, multiplications, parsed
+from .einsum import contracted, parsed
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -57,19 +56,6 @@ def matrix_product(a: shapes.Dims, b: shapes.Dims) -> shapes.Dims:
     batch = shapes.broadcast(a[:-2], b[:-2])
     assert batch is not None
     return (*batch, a[-2], b[-1])
-
-
-def _multiplications(given: Sequence[tuple[int, ...]], attrs: Mapping[str, Any]) -> float:
-    """Return the number of multiplications of a matrix product, from the shapes of the factors and the result.
-
-    One matrix for a batch multiplies all rows of the batch.
-    """
-    left, right, result = given
-    if len(left) < 2 or len(result) < 2:
-        return math.inf
-    is_turned = attrs["transpose_a"] or attrs["adjoint_a"]
-    rows = result[-2] if len(right) > 2 or is_turned else math.prod(result[:-1])
-    return float(rows * result[-1] * left[-2 if is_turned else -1])
 
 
 @export("linalg.matmul", "matmul")
@@ -114,7 +100,7 @@ def _widened(factor: TensorLike, wanted: dtypes.DType) -> Tensor:
     return cast(factor, wanted)
 
 
-@op(name="matmul", traits=TOTAL | FRESH_RESULT, multiplications=_multiplications)
+@op(name="matmul", traits=TOTAL | FRESH_RESULT)
 def matmul_op(
     a: Same,
     b: Same,
@@ -147,23 +133,20 @@ def _(a: Array, b: Array, transpose_a: bool, transpose_b: bool, adjoint_a: bool,
         a = np.swapaxes(a, -1, -2)
     if transpose_b or adjoint_b:
         b = np.swapaxes(b, -1, -2)
-    return (np.conj(a) if adjoint_a else a) @ (np.conj(b) if adjoint_b else b)
-
-
-_PRODUCTS: dict[tuple[bool, bool], Any] = {
-    (False, False): operator.matmul,
-    (False, True): lambda a, b: a @ b.mT,
-    (True, False): lambda a, b: a.mT @ b,
-    (True, True): lambda a, b: a.mT @ b.mT,
-}
-"""Products of real matrices, by whether a factor is transposed."""
+    return multiply(np.conj(a) if adjoint_a else a, np.conj(b) if adjoint_b else b)
 
 
 @matmul_op.specialize
 def _(specs: list[TensorType], transpose_a: bool, transpose_b: bool, adjoint_a: bool, adjoint_b: bool) -> Any:
     if specs[0].dtype.is_complex:
         return None
-    return _PRODUCTS[transpose_a or adjoint_a, transpose_b or adjoint_b]
+    right = _turned(specs[1].shape, transpose_b or adjoint_b)
+    product = multiply if may_be_shared(specs[0].shape, right) else operator.matmul
+    if transpose_a or adjoint_a:
+        if transpose_b or adjoint_b:
+            return lambda a, b: product(a.mT, b.mT)
+        return lambda a, b: product(a.mT, b)
+    return (lambda a, b: product(a, b.mT)) if transpose_b or adjoint_b else product
 
 
 @matmul_op.gradient
@@ -217,7 +200,7 @@ def _product(a: Any, b: Any, adjoint_a: bool = False, adjoint_b: bool = False) -
 
 
 @export("linalg.matvec")
-@op(multiplications=lambda given, attrs: float(math.prod(given[0][-2:])))
+@op
 def matvec(
     a: Same,
     b: Same,
@@ -244,7 +227,7 @@ def _(a: Array, b: Array, transpose_a: bool, adjoint_a: bool) -> Array:
         )
     if transpose_a or adjoint_a:
         a = np.swapaxes(a, -1, -2)
-    return ((np.conj(a) if adjoint_a else a) @ b[..., np.newaxis])[..., 0]
+    return multiply(np.conj(a) if adjoint_a else a, b[..., np.newaxis])[..., 0]
 
 
 @matvec.gradient
@@ -287,12 +270,7 @@ def tensordot(a: TensorLike, b: TensorLike, axes: Any, name: Name = None) -> Ten
     return tensordot_op(a, b, axes[0], axes[1], name)  # type: ignore[no-any-return]
 
 
-def _contractions(given: Sequence[tuple[int, ...]], attrs: Mapping[str, Any]) -> float:
-    """Return the number of multiplications of a contraction: of `ik, kj -> ij`, the sizes are IK, KJ and IJ."""
-    return math.sqrt(math.prod(math.prod(shape) for shape in (*given[:2], given[-1])))
-
-
-@op(name="tensordot", multiplications=_contractions)
+@op(name="tensordot")
 def tensordot_op(a: Same, b: Same, axes_a: Axes, axes_b: Axes, name: Name = None) -> TensorType:
     """Compute `tensordot` over pairs of axes.
 
@@ -317,7 +295,7 @@ def tensordot_op(a: Same, b: Same, axes_a: Axes, axes_b: Axes, name: Name = None
     return TensorType(a.dtype, (*left, *(size for j, size in enumerate(b.shape) if j not in gone_b)))
 
 
-tensordot_op.kernel(lambda a, b, axes_a, axes_b: np.tensordot(a, b, (axes_a, axes_b)))
+tensordot_op.kernel(lambda a, b, axes_a, axes_b: contract(a, b, axes_a, axes_b))
 
 
 @tensordot_op.gradient
@@ -346,7 +324,7 @@ def _(batch: Batch) -> Any:
     return einsum(f"{one},{other}->{row}{result}", a.tensor, b.tensor)
 
 
-@op(multiplications=_contractions)
+@op
 def tensordot_back(
     dy: Same, other: Same, shape: Ints, axes: Axes, axes_other: Axes, is_left: bool, name: Name = None
 ) -> TensorType:
@@ -373,9 +351,9 @@ def _(
     count = len(free)
     if is_left:
         # The free axes come first, then the remaining axes of `other`.
-        product = np.tensordot(dy, other, (list(range(count, dy.ndim)), rest))
+        product = contract(dy, other, range(count, dy.ndim), rest)
     else:
-        product = np.tensordot(dy, other, (list(range(len(rest))), rest))
+        product = contract(dy, other, range(len(rest)), rest)
     order = {axis: i for i, axis in enumerate(free)}
     for position, axis in enumerate(sorted(range(len(gone)), key=gone.__getitem__)):
         order[summed[axis]] = count + position
@@ -417,7 +395,7 @@ def einsum(equation: str, *inputs: TensorLike, name: Name = None, optimize: Any 
     return einsum_op(list(inputs), equation, name)  # type: ignore[no-any-return]
 
 
-@op(name="einsum", multiplications=lambda given, attrs: multiplications(attrs["equation"], given[:-1]))
+@op(name="einsum")
 def einsum_op(inputs: Inputs, equation: str, name: Name = None) -> TensorType:
     """Compute `einsum`.
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from ... import dtypes, errors
 from ...core import shapes
-from ...ir.traits import FRESH_RESULT, RUNS_IN_PARTS
+from ...ir.traits import FRESH_RESULT
 from ...ir.value_types import TensorType
 from ...kernels.blas_limit import run_parts
 from ..arrays.shape_ops import shape
@@ -49,18 +49,7 @@ _SUMS = 8
 """The maximum number of sums of gradients that threads compute. They and their order do not depend on threads."""
 
 
-def _multiplications(result: tuple[int, ...], filter: tuple[int, ...]) -> float:
-    """Return how many multiplications a convolution takes.
-
-    Each element of the result, or of its gradient, meets all elements of one part of the filter.
-    """
-    return float(math.prod(result) * math.prod(filter[:-1]))
-
-
-@op(
-    traits=FRESH_RESULT | RUNS_IN_PARTS,
-    multiplications=lambda given, attrs: _multiplications(given[-1], given[1]),
-)
+@op(traits=FRESH_RESULT)
 def conv(
     input: Same,
     filter: Same,
@@ -101,10 +90,7 @@ def conv(
     return TensorType(input.dtype, joined(batch, outputs, window[-1], data_format))
 
 
-@op(
-    traits=FRESH_RESULT | RUNS_IN_PARTS,
-    multiplications=lambda given, attrs: _multiplications(given[2], given[1]),
-)
+@op(traits=FRESH_RESULT)
 def conv_backprop_input(
     input_sizes: Ints,
     filter: Same,
@@ -143,10 +129,7 @@ def conv_backprop_input(
     return TensorType(filter.dtype, sizes)
 
 
-@op(
-    traits=FRESH_RESULT | RUNS_IN_PARTS,
-    multiplications=lambda given, attrs: _multiplications(given[2], given[-1]),
-)
+@op(traits=FRESH_RESULT)
 def conv_backprop_filter(
     input: Same,
     filter_sizes: Ints,

@@ -6,10 +6,11 @@
         wait for the threads that have claimed some
 
 The caller only waits for threads that have claimed a part. If the processors are busy or no thread exists,
-the caller runs all parts itself. There are more parts than threads, so that slow or late threads run fewer
-parts, and all threads finish at about the same time. There are several slots, for Python threads that run
-loops concurrently; if no slot is free, the caller runs its loop alone. An idle thread spins for some
-microseconds, and then sleeps until it is woken. Small loops do not wake sleeping threads.
+the caller runs all parts itself. If it has waited much longer than it worked, it needs no threads for a while.
+There are more parts than threads, so that slow or late threads run fewer parts, and all threads finish at about
+the same time. There are several slots, for Python threads that run loops concurrently; if no slot is free, the
+caller runs its loop alone. An idle thread spins for some microseconds, and then sleeps until it is woken. Small
+loops do not wake sleeping threads.
 
 The caller claims parts from the front, pool threads from the back. So in consecutive loops the same processor
 computes about the same elements, which are in its cache.
@@ -60,6 +61,8 @@ class PoolField(IntEnum):
     STARTED = 272
     ENDS = 280
     """Nonzero if threads must end and no new ones may be started."""
+    ALONE = 288
+    """The time until which callers run their loops alone, in nanoseconds."""
     THREADS = 320
     SLOTS = 448
     END = SLOTS + _SLOTS * _SLOT
@@ -78,6 +81,17 @@ _PIECES = 8
 
 _PAUSES = 2000
 """The number of polls for completion before a caller sleeps."""
+
+_PATIENCE = 50_000
+_ABSENCE = 16
+"""A caller that waits `_PATIENCE` nanoseconds longer than twice its own work is on a busy machine.
+
+Another program runs in place of a thread that has claimed a part. For `_ABSENCE` times as long, loops run without
+threads, so that such waits take at most a sixteenth of the time. Results do not depend on it.
+"""
+
+_CLOCK = 6 if sys.platform == "darwin" else 1
+"""The number of the monotonic clock."""
 
 _PAUSE = {
     "x86_64": ("declare void @llvm.x86.sse2.pause()", "call void @llvm.x86.sse2.pause()"),
@@ -105,6 +119,7 @@ def text() -> str:
     return _TEXT.substitute(
         fields,
         declared=declared, pause=pause, asked=_ASKED, memory=MEMORY, run=RUN, size=int(PoolField.END), slot=_SLOT,
+        patience=_PATIENCE, absence=_ABSENCE, clock=_CLOCK,
         looks=_LOOKS, yields=_YIELDS, pauses=_PAUSES, pieces=_PIECES, set_mask=int(signal.SIG_SETMASK),
         again=(1 << 32) + (1 << 16), used_mask=-(1 << 32), begin=1 << 16, begin_shift=16, end_mask=(1 << 16) - 1,
     )  # fmt: skip
@@ -119,6 +134,7 @@ declare i32 @pthread_cond_broadcast(ptr)
 declare i32 @pthread_sigmask(i32, ptr, ptr)
 declare i32 @sigfillset(ptr)
 declare i32 @sched_yield()
+declare i32 @clock_gettime(i32, ptr)
 declare i64 @llvm.smin.i64(i64, i64)
 declare i64 @llvm.smax.i64(i64, i64)
 $declared
@@ -272,6 +288,35 @@ done:
   ret void
 }
 
+define internal i64 @time() nounwind noinline {
+  %time = alloca [2 x i64]
+  call i32 @clock_gettime(i32 $clock, ptr %time)
+  %seconds = load i64, ptr %time
+  %rest.at = getelementptr i64, ptr %time, i64 1
+  %rest = load i64, ptr %rest.at
+  %whole = mul i64 %seconds, 1000000000
+  %sum = add i64 %whole, %rest
+  ret i64 %sum
+}
+
+; Let loops run without threads for some time, if the caller has waited for them much longer than it worked.
+define internal void @judge(i64 %start, i64 %worked) nounwind noinline {
+  %end = call i64 @time()
+  %waited = sub i64 %end, %worked
+  %own = sub i64 %worked, %start
+  %twice = shl i64 %own, 1
+  %most = add i64 %twice, $patience
+  %is.late = icmp sgt i64 %waited, %most
+  br i1 %is.late, label %late, label %done
+late:
+  %absence = mul i64 %waited, $absence
+  %until = add i64 %end, %absence
+  store atomic i64 %until, ptr $alone monotonic, align 8
+  br label %done
+done:
+  ret void
+}
+
 ; Run iterations on this number of threads, the calling one included. Each thread claims parts.
 define void @$run(ptr %part, ptr %around, i64 %rounds, i64 %threads, i64 %wakes) nounwind {
   %most = mul i64 %threads, $pieces
@@ -279,6 +324,11 @@ define void @$run(ptr %part, ptr %around, i64 %rounds, i64 %threads, i64 %wakes)
   %parts = call i64 @llvm.smax.i64(i64 %fewest, i64 1)
   %others = add i64 %parts, -1
   %wanted = add i64 %threads, -1
+  %start = call i64 @time()
+  %until = load atomic i64, ptr $alone monotonic, align 8
+  %is.busy = icmp slt i64 %start, %until
+  br i1 %is.busy, label %alone, label %shared
+shared:
   %started = load atomic i64, ptr $started seq_cst, align 8
   %is.enough = icmp sge i64 %started, %wanted
   br i1 %is.enough, label %each, label %lacks
@@ -286,7 +336,7 @@ lacks:
   call void @start(i64 %wanted)
   br label %each
 each:
-  %slot = phi ptr [ $slots, %0 ], [ $slots, %lacks ], [ %next, %taken ]
+  %slot = phi ptr [ $slots, %shared ], [ $slots, %lacks ], [ %next, %taken ]
   %pending.at = getelementptr i8, ptr %slot, i64 64
   %taken.at = getelementptr i8, ptr %slot, i64 72
   %found = cmpxchg ptr %taken.at, i64 0, i64 1 seq_cst seq_cst
@@ -321,12 +371,17 @@ wake:
 own:
   call void @run(ptr %slot, i64 0)
   call void @take(ptr %slot, i64 $begin)
+  %left = load atomic i64, ptr %pending.at seq_cst, align 8
+  %are.none = icmp eq i64 %left, 0
+  br i1 %are.none, label %done, label %waits
+waits:
+  %worked = call i64 @time()
   br label %look
 look:
-  %looks = phi i64 [ $pauses, %own ], [ %fewer, %again ], [ 1, %rest ]
+  %looks = phi i64 [ $pauses, %waits ], [ %fewer, %again ], [ 1, %rest ]
   %pending = load atomic i64, ptr %pending.at seq_cst, align 8
   %is.done = icmp eq i64 %pending, 0
-  br i1 %is.done, label %done, label %not.yet
+  br i1 %is.done, label %came, label %not.yet
 not.yet:
   %fewer = add i64 %looks, -1
   %is.tired = icmp eq i64 %fewer, 0
@@ -337,6 +392,9 @@ again:
 rest:
   call void @rest(ptr %pending.at, i64 %pending, ptr $done, ptr $waiting)
   br label %look
+came:
+  call void @judge(i64 %start, i64 %worked)
+  br label %done
 done:
   store atomic i64 0, ptr %taken.at seq_cst, align 8
   ret void

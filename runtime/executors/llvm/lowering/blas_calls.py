@@ -11,10 +11,11 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from .... import dtypes
+from ....kernels import blas
 from ..codegen.function_builder import Emitter
 from ..codegen.llvm_types import Register, constant, integer, ir
 from ..llvm_engine import known_as
-from . import blas, blas_parts_ir
+from . import blas_parts_ir
 
 
 class Matrix(NamedTuple):

@@ -24,10 +24,9 @@ from string import Template
 from typing import NamedTuple
 
 from .... import dtypes
-from ....kernels import blas_limit
+from ....kernels import blas, blas_limit
 from .. import llvm_engine, opt_levels
 from ..codegen.llvm_types import Register
-from . import blas
 
 SHARED = 1 << 18
 """The number of multiplications from which on spinning threads share the work. OpenBLAS uses one thread up to here."""

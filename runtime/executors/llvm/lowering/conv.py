@@ -17,6 +17,7 @@ from typing import Any
 
 from .... import dtypes
 from ....ir.graph import Operation
+from ....kernels import blas
 from ....ops.nn.conv_kernel import parts
 from ....ops.nn.window_geometry import Sliding, sliding
 from ..codegen.blockwise import BYTES, Blockwise, RowBlock, RowBlocks, Scratch
@@ -27,7 +28,7 @@ from ..codegen.lazy_values import Buffer, Index, LazyValue, Shape
 from ..codegen.llvm_types import Register, constant, integer
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError, lowers
-from . import blas, conv_by_loops
+from . import conv_by_loops
 from .blas_calls import Matrix, multiply_add, one_thread
 from .conv_windows import Windows
 from .elementwise import add, multiply

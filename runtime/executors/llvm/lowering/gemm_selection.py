@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from .... import dtypes
-from ....kernels import blas_limit
+from ....kernels import blas, blas_limit
 from ..codegen.dynamic_sizes import is_sized
 from ..codegen.function_builder import Emitter
 from ..codegen.interrupts import PATIENCE, unless_interrupted
@@ -22,7 +22,7 @@ from ..codegen.llvm_types import Register, constant, constant_at, integer, ir, n
 from ..codegen.parallel_loops import count as count_of_threads
 from ..codegen.parallel_loops import runner
 from ..codegen.rule_registry import RefusedError
-from . import blas, blas_parts_ir, gemm_blocked, gemm_kernel_ir, gemm_packing
+from . import blas_parts_ir, gemm_blocked, gemm_kernel_ir, gemm_packing
 from .blas_parts_ir import SHARED, UNPACKED, WAKES
 from .casts import converted
 from .gemm_small import ProductShape, product

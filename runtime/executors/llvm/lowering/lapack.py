@@ -18,11 +18,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .... import dtypes
+from ....kernels.blas import libraries
 from ..codegen.function_builder import Emitter
 from ..codegen.lazy_values import Buffer
 from ..codegen.llvm_types import Register, constant_at, integer, ir
 from ..codegen.rule_registry import RefusedError
-from .blas import libraries
 
 _NAMES = (
     ("scipy_{}_64_", 64),

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from agc.runtime.executors import interpret
 from agc.runtime.executors.llvm import JitFunction, llvm_engine
-from agc.runtime.executors.llvm.lowering import blas, gemm_selection, gemm_small, matmul
-from agc.runtime.kernels import blas_limit
+from agc.runtime.executors.llvm.lowering import gemm_selection, gemm_small, matmul
+from agc.runtime.kernels import blas, blas_limit
 
 DTYPES = (
     "float16", "float32", "float64", "complex64", "complex128", "int8", "int32", "int64", "uint8", "uint16",
@@ -133,15 +133,16 @@ def test_results_do_not_depend_on_the_number_of_threads(
 
 
 def test_products_leave_the_number_of_threads_of_blas(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Native code limits BLAS, next to plans that do so too, and the last one restores the number."""
+    """Native code limits BLAS, next to kernels that do so too, and the last one restores the number."""
     switch = blas_limit._switch()
     before = None if switch is None else switch[0]()
     monkeypatch.setattr(gemm_selection, "VERY_LARGE", 1)
     x = numbers("float32", 200, 200)
     square = tf.function(lambda x: tf.matmul(x, x), jit_compile=True)
-    limited = blas_limit.with_one_thread(lambda: square(x).numpy())
     with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(lambda i: limited() if i % 2 else square(x).numpy(), range(40)))
+        found = list(
+            pool.map(lambda i: blas_limit.run(square, x).numpy() if i % 2 else square(x).numpy(), range(40))
+        )
     for each in found:
         np.testing.assert_array_equal(each, found[0])
     assert blas_limit._limit.users == 0

@@ -1,0 +1,88 @@
+"""Matrix products of kernels, for which BLAS uses one thread; the parts of large ones run on threads that sleep.
+
+    multiply(a, b)   ==>   np.matmul(a, b)                                 small
+                           native.multiply(a, b, None, 2)                  float32 and float64
+                           np.matmul(a, b), while BLAS uses one thread     other products, and without the extension
+
+OpenBLAS shares every product of more than a quarter of a million multiplications among all processors. Its
+threads busy-wait for each other, and for more work after the product. If another program needs a processor, a
+product takes as long as the scheduler's time slice, a hundred times its own time.
+
+The parts depend on the sizes alone, and so does the result.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..config.threading import get_intra_op_parallelism_threads, threads_within
+from ..core.shapes import Dims, num_elements
+from . import blas, blas_limit
+
+_SHARED = 1 << 18
+"""The number of multiplications up to which OpenBLAS itself uses one thread."""
+
+BIG = 1 << 24
+"""The number of multiplications from which a product that is not divided is worth all threads of BLAS."""
+
+
+def may_be_shared(left: Dims, result: Dims) -> bool:
+    """Return whether OpenBLAS may share a product among its threads, from the shapes of the first factor and result."""
+    first, second = num_elements(left), num_elements(result and result[-1:])
+    return first is None or second is None or first * second > _SHARED
+
+
+def multiply(a: Any, b: Any, out: Any = None) -> Any:
+    """Return the product of matrices, or of batches of them, as `np.matmul` does."""
+    if a.size * b.shape[-1] <= _SHARED:
+        return np.matmul(a, b, out=out)
+    native = _native()
+    if native is not None:
+        found = native.multiply(a, b, out, get_intra_op_parallelism_threads() or _processors())
+        if found is not None:
+            return found
+    if a.size * b.shape[-1] > BIG:
+        return np.matmul(a, b, out=out)
+    return blas_limit.run(np.matmul, a, b, out)
+
+
+def contract(a: Any, b: Any, axes_a: Sequence[int], axes_b: Sequence[int]) -> Any:
+    """Return the sums of products over pairs of axes, as `np.tensordot` does."""
+    left, right = [axis % a.ndim for axis in axes_a], [axis % b.ndim for axis in axes_b]
+    sizes = [a.shape[axis] for axis in left]
+    if sizes != [b.shape[axis] for axis in right]:
+        raise ValueError(f"shape-mismatch for sum over the axes {left} of {a.shape} and {right} of {b.shape}")
+    rows = [axis for axis in range(a.ndim) if axis not in left]
+    columns = [axis for axis in range(b.ndim) if axis not in right]
+    above, beside = [a.shape[axis] for axis in rows], [b.shape[axis] for axis in columns]
+    found = multiply(
+        a.transpose([*rows, *left]).reshape(math.prod(above), math.prod(sizes)),
+        b.transpose([*right, *columns]).reshape(math.prod(sizes), math.prod(beside)),
+    )
+    return found.reshape([*above, *beside])
+
+
+@functools.cache
+def _processors() -> int:
+    return threads_within()
+
+
+@functools.cache
+def _native() -> Any:
+    """Return the extension module; None if it was not built, or if the threads of BLAS cannot be limited."""
+    try:
+        from . import _native_products as native  # type: ignore[attr-defined, unused-ignore]
+    except ImportError:
+        return None
+    single, double = map(blas.find, (dtypes.float32, dtypes.float64))
+    if single is None or double is None or not blas_limit.can_limit():
+        return None
+    begin, end = native.bind(single.address, double.address, single.bits, *blas_limit.addresses())
+    blas_limit.share(begin, end)
+    return native
