@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import sysconfig
+from email import message_from_string
 from pathlib import Path
 
 from setuptools import Extension, setup
@@ -38,16 +39,16 @@ def extensions() -> list[Extension]:
 
 
 def description() -> str:
-    """Return the README with links that work outside of the repository; unchanged where docs/ is missing."""
-    readme = ROOT / "README.md"
+    """Return the README with links that work outside of the repository; a source archive has it in PKG-INFO."""
+    known = ROOT / "PKG-INFO"
+    if known.exists():
+        return str(message_from_string(known.read_text(encoding="utf-8")).get_payload())
+    sys.path.insert(0, str(ROOT))
     try:
-        sys.path.insert(0, str(ROOT))
         from docs.site.links import for_the_package_index
-    except ImportError:
-        return readme.read_text(encoding="utf-8")
     finally:
         sys.path.remove(str(ROOT))
-    return for_the_package_index(readme)
+    return for_the_package_index(ROOT / "README.md")
 
 
 setup(
