@@ -17,13 +17,19 @@ from typing import Any, NamedTuple
 from . import entries
 from .docstrings import summary_of
 
-PACKAGES = {"tf": "agc.runtime", "autograph": "agc.autograph", "agc.jax": "agc.jax"}
+PACKAGES = {
+    "tf": "agc.runtime",
+    "autograph": "agc.autograph",
+    "agc.explorer": "agc.explorer",
+    "agc.jax": "agc.jax",
+}
 """The name of each package in the reference, and the module."""
 
 SKIPPED = frozenset({
+    "tf.BACKEND", "tf.data.BACKEND",
     "tf.ir", "tf.compat", "tf.raw_ops", "tf.keras", "tf.initializers", "tf.losses", "tf.metrics", "tf.optimizers",
 })  # fmt: skip
-"""Internal packages, other spellings of functions that are described elsewhere, and Keras."""
+"""Internal names, other spellings of functions that are described elsewhere, and Keras."""
 
 WITHOUT_ALL = {
     "tf.nest": ("assert_same_structure", "flatten", "is_nested", "map_structure", "pack_sequence_as"),
