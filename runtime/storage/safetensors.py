@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import struct
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
@@ -118,15 +119,71 @@ def _parsed(content: bytes) -> dict[str, Array]:
     (length,) = struct.unpack_from("<Q", content)
     if length > len(content) - 8:
         raise ValueError(f"a header of {length} bytes in a file of {len(content)}")
-    header = json.loads(content[8 : 8 + length])
-    meant = header.pop("__metadata__", {})
+    entries, meant = _header(content[8 : 8 + length])
     data = memoryview(content)[8 + length :]
+    return {name: _array(entry, data, meant.get(name)) for name, entry in entries.items()}
+
+
+def _header(text: bytes) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the entries by name, and the dtypes that the format lacks."""
+    header = json.loads(text)
+    meant = header.pop("__metadata__", {})
     last = 0
     for start, end in sorted(entry["data_offsets"] for entry in header.values()):
         if start < last:  # overlapping ranges could expand to a much larger total
             raise ValueError(f"two arrays share the bytes from {start}")
         last = end
-    return {name: _array(entry, data, meant.get(name)) for name, entry in header.items()}
+    return header, meant
+
+
+class StoredArrays(Mapping[str, Array]):
+    """The arrays of a safetensors file by name; each is read from the file when it is needed.
+
+    Raises NotFoundError when there is no file, DataLossError when it is damaged.
+
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "a.safetensors"
+    >>> _ = write(path, {"w": np.ones([2], np.float32)})
+    >>> with contextlib.closing(StoredArrays(path)) as arrays:
+    ...     arrays["w"].tolist()
+    [1.0, 1.0]
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._stream = regular_files.open_inside(path.parent, path.name)
+        try:
+            (length,) = struct.unpack("<Q", self._stream.read(8))
+            if length > os.fstat(self._stream.fileno()).st_size - 8:
+                raise ValueError(f"a header of {length} bytes is longer than the file")
+            self._start = 8 + length
+            self._entries, self._meant = _header(self._stream.read(length))
+        except FAULTS as error:
+            self._stream.close()
+            raise DataLossError(f"{path} is damaged, or not a safetensors file: {error}") from None
+
+    def close(self) -> None:
+        """Close the file."""
+        self._stream.close()
+
+    def __getitem__(self, name: str) -> Array:
+        entry = self._entries[name]
+        try:
+            start, end = entry["data_offsets"]
+            size = os.fstat(self._stream.fileno()).st_size - self._start
+            if type(start) is not int or type(end) is not int or not 0 <= start <= end <= size:
+                raise ValueError(f"data from {start} to {end} of {size} bytes")
+            self._stream.seek(self._start + start)
+            content = memoryview(self._stream.read(end - start))
+            return _array({**entry, "data_offsets": [0, end - start]}, content, self._meant.get(name))
+        except FAULTS as error:
+            raise DataLossError(f"{name!r} of {self._path} is damaged: {error}") from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
 
 
 def _array(entry: Mapping[str, Any], data: memoryview, meant: str | None) -> Array:

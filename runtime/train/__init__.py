@@ -22,6 +22,7 @@ from .cluster_spec import ClusterSpec
 from .example import (
     BytesList, Example, Feature, FeatureList, FeatureLists, Features, FloatList, Int64List, SequenceExample,
 )
+from .load_weights import load_weights
 from .moving_average import ExponentialMovingAverage
 from .options import CheckpointOptions
 from .trackable_view import TrackableView
@@ -30,7 +31,7 @@ __all__ = [
     "BytesList", "Checkpoint", "CheckpointManager", "CheckpointOptions", "CheckpointReader", "ClusterSpec",
     "Example", "ExponentialMovingAverage", "Feature", "FeatureList", "FeatureLists", "Features", "FloatList",
     "Int64List", "SequenceExample", "TrackableView", "checkpoints_iterator", "latest_checkpoint",
-    "list_variables", "load_checkpoint", "load_variable",
+    "list_variables", "load_checkpoint", "load_variable", "load_weights",
 ]
 
 _explain(__name__)

@@ -92,6 +92,20 @@ def _read_safetensors(folder):
     safetensors.read(folder / "a")
 
 
+def _load_weights(name):
+    def read(folder):
+        variables = {name: tf.Variable(value, dtype=name) for name, value in TENSORS.items()}
+        tf.train.load_weights(variables, folder / name, strict=False)
+
+    return read
+
+
+def _write_archive(folder):
+    np.savez_compressed(
+        folder / "a.npz", **{name: np.array(v, name) for name, v in TENSORS.items() if name != "string"}
+    )
+
+
 def _write_checkpoint(folder):
     tf.train.CheckpointManager(tf.train.Checkpoint(m=_Model()), folder, 3).save()
 
@@ -259,6 +273,11 @@ WITH_ARRAYS = {
 LOADERS = {
     "parse_tensor": Loader(_write_tensors, _read_tensors, RAW, names_file=False),
     "safetensors": Loader(_write_safetensors, _read_safetensors, {"*": mutations.in_safetensors}),
+    "weights as safetensors": Loader(
+        lambda folder: _write_safetensors(folder) or (folder / "a").rename(folder / "a.safetensors"),
+        _load_weights("a.safetensors"), {"*": mutations.in_safetensors},
+    ),
+    "weights as npz": Loader(_write_archive, _load_weights("a.npz"), RAW),
     "checkpoint": Loader(
         _write_checkpoint, _read_checkpoint, WITH_ARRAYS, _seal_checkpoint,
     ),
