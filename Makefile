@@ -92,6 +92,10 @@ peer:  ## install TensorFlow and Keras into .peers/tensorflow, for make compatib
 compatibility: $(VENV)/installed-dev  ## run public programs on agc and TensorFlow: make compatibility PEER=path/to/its/python
 	cd tests && ../$(BIN)/python -m compatibility --peer "$(if $(PEER),$(abspath $(PEER)))" $(WITH)
 
+.PHONY: tensorflow-files
+tensorflow-files: $(VENV)/installed-dev  ## compare files of TensorFlow: make tensorflow-files PEER=path/to/its/python
+	cd tests && ../$(BIN)/python -m tensorflow_formats.reading "$(abspath $(PEER))" $(WITH)
+
 .PHONY: bench
 bench: $(VENV)/installed  ## run the benchmarks, also with the installed peers
 	$(BIN)/python -m benchmarks --json benchmarks/results/latest.json $(addprefix --peer ,$(wildcard .peers/bin/python))

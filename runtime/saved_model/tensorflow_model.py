@@ -20,6 +20,7 @@ from ..core.tensor import EagerTensor
 from ..core.variable import Variable
 from ..core.variable_enums import VariableAggregation, VariableSynchronization
 from ..errors import DataLossError, UnimplementedError
+from ..formats.tensorflow import import_random as _import_random  # noqa: F401  # declares rules
 from ..formats.tensorflow import import_rules as _import_rules  # noqa: F401  # declares rules
 from ..formats.tensorflow.graph_import import GraphFunctions, SavedGradient, refuse
 from ..formats.tensorflow.object_messages import SavedConcreteFunction, SavedFunction, SavedObject

@@ -151,6 +151,8 @@ class BundleReader:
             if dtype is dtypes.string:
                 array, crc = decode_strings(content, count)
             else:
+                if dtype.is_bool and content.translate(None, b"\0\1"):
+                    raise ValueError("a truth value is a byte that is neither 0 nor 1")
                 order = ">" if self._header.is_big_endian else "<"
                 array = np.frombuffer(content, dtype.numpy.newbyteorder(order)).astype(dtype.numpy)
                 crc = crc32c(content)

@@ -435,6 +435,88 @@ def keras_preprocessing(tf):
     return _exported(tf, tf.keras.Model(inputs, layers.Dense(2)(x)), tf.constant(_numbers(2, 3)))
 
 
+def keras_saved(tf):
+    """A model of Keras saved by `tf.saved_model.save`, with graphs for training and for inference."""
+    layers = tf.keras.layers
+    model = tf.keras.Sequential([tf.keras.Input((4,)), layers.Dense(3, "relu"), layers.BatchNormalization()])
+    _exported(tf, model)
+    x = tf.constant(_numbers(5, 4))
+    return model, [Call(SERVING, (), {"*": x}, True)]
+
+
+def image(tf):
+    """A model of images: resizing, cropping, standardization and a convolution."""
+
+    class Image(tf.Module):
+        def __init__(self):
+            super().__init__()
+            self.kernel = tf.Variable(_numbers(3, 3, 3, 4))
+
+        @tf.function(input_signature=[tf.TensorSpec([None, None, None, 3], tf.uint8)])
+        def features(self, images):
+            x = tf.image.resize(tf.image.convert_image_dtype(images, tf.float32), [8, 8])
+            x = tf.image.per_image_standardization(tf.image.central_crop(x, 0.5))
+            x = tf.nn.conv2d(tf.image.adjust_contrast(x, 0.8), self.kernel, 1, "SAME")
+            return tf.reduce_mean(tf.nn.relu6(x), [1, 2]), tf.nn.max_pool2d(x, 2, 2, "VALID")
+
+    images = tf.constant((np.arange(2 * 6 * 10 * 3) * 7 % 256).astype("uint8").reshape(2, 6, 10, 3))
+    return Image(), [Call("features", [images])]
+
+
+def embedding(tf):
+    """A model of texts: words as hashes, and the mean of their embeddings."""
+
+    class Embedding(tf.Module):
+        def __init__(self):
+            super().__init__()
+            self.rows = tf.Variable(_numbers(50, 4))
+
+        @tf.function(input_signature=[tf.TensorSpec([None], tf.string)])
+        def __call__(self, texts):
+            words = tf.strings.split(tf.strings.strip(texts))
+            ids = words.with_flat_values(tf.strings.to_hash_bucket_fast(words.flat_values, 50))
+            found = tf.nn.safe_embedding_lookup_sparse(self.rows, ids.to_sparse(), combiner="sqrtn")
+            return tf.math.l2_normalize(found, 1)
+
+    return Embedding(), [Call("__call__", [tf.constant(["a cat sat", " the mat ", "x"])])]
+
+
+def random(tf):
+    """Random numbers by seeds, and from a generator whose state is a variable."""
+
+    class Random(tf.Module):
+        def __init__(self):
+            super().__init__()
+            self.generator = tf.random.Generator.from_seed(7)
+
+        @tf.function(input_signature=[tf.TensorSpec([2], tf.int32)])
+        def by_seed(self, seed):
+            uniform = tf.random.stateless_uniform([3], seed)
+            normal = tf.random.stateless_normal([2, 2], seed)
+            return uniform, normal, tf.random.stateless_uniform([3], seed, 0, 100, tf.int32)
+
+    return Random(), [Call("by_seed", [tf.constant([1, 2])])]
+
+
+def mutable_table(tf):
+    """A mutable table with rows, which a function changes."""
+
+    class Table(tf.Module):
+        def __init__(self):
+            super().__init__()
+            self.table = tf.lookup.experimental.MutableHashTable(tf.string, tf.float32, -1.0)
+            self.table.insert(["a", "b"], [1.0, 2.0])
+
+        @tf.function(input_signature=[tf.TensorSpec([None], tf.string), tf.TensorSpec([None], tf.float32)])
+        def add(self, keys, values):
+            before = self.table.lookup(keys)
+            self.table.insert(keys, values)
+            return before, self.table.lookup(keys), self.table.size()
+
+    call = Call("add", [tf.constant(["b", "c"]), tf.constant([5.0, 6.0])])
+    return Table(), [call, call]
+
+
 def session(tf):
     """A model of TensorFlow 1: a graph with variables and signatures, without objects."""
     v1 = tf.compat.v1
@@ -456,7 +538,7 @@ MODELS = {
     for each in (
         variables, control_flow, nested, table, vocabulary, strings, shapes, mathematics, gradients, composite,
         nested_calls, keras_mlp, keras_cnn, keras_conv1d, keras_lstm, keras_gru, keras_transformer, keras_two_inputs,
-        keras_text, keras_preprocessing, session,
+        keras_text, keras_preprocessing, keras_saved, image, embedding, random, mutable_table, session,
     )
 }  # fmt: skip
 """Models by name."""
