@@ -60,7 +60,7 @@ def fused_batch_norm(
         y = _normalized(values, mean, variance, scale, offset, epsilon, broad)
         return tf.cast(y, x.dtype), mean, variance, mean, variance, tf.zeros([0], tf.float32)
     own_mean, own_variance = tf.nn.moments(values, axes)
-    y = _normalized(values, own_mean, own_variance, scale, offset, epsilon, broad)
+    y = _normalized_by_own(values, own_mean, own_variance, scale, offset, epsilon, data_format)
     count = tf.cast(tf.size(x) / tf.size(own_mean), tf.float32)
     running = own_mean, own_variance * (count / tf.maximum(count - 1, 1))
     if factor != 1:
@@ -75,6 +75,26 @@ def _normalized(x: Any, mean: Any, variance: Any, scale: Any, offset: Any, epsil
     return (x - mean) * (tf.math.rsqrt(variance + epsilon) * scale) + offset
 
 
+def _normalized_by_own(
+    x: Any, mean: Any, variance: Any, scale: Any, offset: Any, epsilon: float, data_format: str
+) -> Any:
+    """Return `x` normalized by its own mean and variance, with a gradient of `x` that counts them in.
+
+    It needs two sums over all elements. The gradients of the moments would need a third pass over `x`.
+    """
+
+    @tf.custom_gradient
+    def normalized(x: Any, scale: Any, offset: Any) -> Any:
+        def gradients(dy: Any) -> Any:
+            return fused_batch_norm_grad(dy, x, scale, mean, variance, epsilon, data_format, True)[:3]
+
+        return _normalized(
+            x, mean, variance, scale, offset, epsilon, _other_axes(x, data_format)[1]
+        ), gradients
+
+    return normalized(x, tf.convert_to_tensor(scale), tf.convert_to_tensor(offset))
+
+
 def fused_batch_norm_grad(
     dy: Any, x: Any, scale: Any, mean: Any, variance: Any, epsilon: float, data_format: str, is_training: bool
 ) -> tuple[Any, ...]:
@@ -83,14 +103,13 @@ def fused_batch_norm_grad(
     axes, broad = _other_axes(x, data_format)
     dy, values = tf.cast(dy, tf.float32), tf.cast(x, tf.float32)
     inverse = tf.math.rsqrt(tf.reshape(variance, broad) + epsilon)
-    unit = (values - tf.reshape(mean, broad)) * inverse
-    d_scale, d_offset = tf.reduce_sum(dy * unit, axes), tf.reduce_sum(dy, axes)
+    centered = values - tf.reshape(mean, broad)
+    d_offset, product = tf.reduce_sum(dy, axes), tf.reduce_sum(dy * centered, axes)
+    d_scale = product * tf.reshape(inverse, [-1])
     if is_training:
-        dy = (
-            dy
-            - tf.reduce_mean(dy, axes, keepdims=True)
-            - unit * tf.reduce_mean(dy * unit, axes, keepdims=True)
-        )
+        count = tf.cast(tf.size(x) / tf.maximum(tf.size(d_offset), 1), tf.float32)
+        slope = inverse * inverse * tf.reshape(product / count, broad)
+        dy = dy - tf.reshape(d_offset / count, broad) - centered * slope
     dx = tf.cast(dy * inverse * tf.reshape(scale, broad), x.dtype)
     return dx, d_scale, d_offset, tf.zeros([]), tf.zeros([])
 

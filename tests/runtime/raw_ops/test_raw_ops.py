@@ -159,3 +159,40 @@ def test_unique_rows_may_be_empty_or_hold_nan() -> None:
     rows = [[1.0, np.nan], [1.0, np.nan], [1.0, 2.0], [1.0, 2.0]]
     assert tf.raw_ops.UniqueV2(x=rows, axis=[0]).idx.numpy().tolist() == [0, 1, 2, 2]
     assert tf.raw_ops.UniqueV2(x=tf.zeros([0, 3]), axis=[0]).y.shape == [0, 3]
+
+
+@pytest.mark.parametrize("how", ["eager", "plan", "native"])
+def test_gradients_of_batch_normalization_count_its_moments_in(how: str) -> None:
+    """The gradients, and those of the gradients, are those of the formula."""
+
+    def by_formula(x: Any, scale: Any, offset: Any) -> Any:
+        mean = tf.reduce_mean(x, (0, 1, 2))
+        variance = tf.reduce_mean(tf.square(x - mean), (0, 1, 2))
+        return (x - mean) * tf.math.rsqrt(variance + 0.1) * scale + offset
+
+    def fused(x: Any, scale: Any, offset: Any) -> Any:
+        return tf.raw_ops.FusedBatchNormV3(
+            x=x, scale=scale, offset=offset, mean=[], variance=[], epsilon=0.1
+        )[0]
+
+    def gradients(layer: Any) -> Any:
+        def run(*values: Any) -> Any:
+            with tf.GradientTape() as outer:
+                outer.watch(values)
+                with tf.GradientTape() as tape:
+                    tape.watch(values)
+                    loss = tf.reduce_sum(tf.sin(layer(*values)))
+                first = tape.gradient(loss, values)
+                total = tf.add_n([tf.reduce_sum(tf.square(each)) for each in first])
+            return [*first, *outer.gradient(total, values)]
+
+        return run
+
+    random = np.random.default_rng(0)
+    values = [random.standard_normal(shape, np.float32) for shape in ((3, 2, 2, 4), (4,), (4,))]
+    run = gradients(fused)
+    if how != "eager":
+        run = tf.function(run, jit_compile=how == "native")
+    wanted = gradients(by_formula)(*map(tf.constant, values))
+    for found, value in zip(run(*map(tf.constant, values)), wanted, strict=True):
+        np.testing.assert_allclose(found, value, rtol=1e-4, atol=1e-4)
