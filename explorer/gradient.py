@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -23,6 +24,8 @@ def gradient_graph(
         sources += tape.watched_variables()
         return [each for each in tape.gradient(results, sources) if each is not None] if results else []
 
+    # The inputs of the graph have the names of the function's parameters.
+    gradient.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
     try:
         graph: Graph = tf.function(gradient, autograph=False).get_concrete_function(*args, **kwargs).graph
     except Exception as error:  # of any operation: the page says so instead of failing

@@ -97,9 +97,13 @@ def _run(traced: Any, concrete: Any, final: Graph, table: RowTable, args: Any, k
     run = run_values.ObservedRun(traced, concrete, args, kwargs)
     if not concrete.graph.stateful:
         run.observe(final)
-    times = run_values.times(final, run.arguments, concrete.variables)
+    try:
+        times, note = run_values.times(final, run.arguments, concrete.variables), ""
+    except Exception as error:  # of a program that cannot run again, such as one that reads an iterator
+        times, note = {}, f"A second run, for the times, failed: {type(error).__name__}: {error}"
     return {
         "result": str(run.result),
+        "run_note": note,
         "values": {table.number_of(each): run.values.as_json(each) for each in run.values.runs},
         "times": {table.number_of(each): spent for each, spent in times.items() if spent},
     }

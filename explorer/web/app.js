@@ -245,6 +245,11 @@ document.addEventListener("keydown", (event) => {
     clear();
     return;
   }
+  if (event.target === document.body && event.key.startsWith("Arrow") && !right.holder.hidden) {
+    right.holder.focus();
+    right.key(event);
+    return;
+  }
   const typing = event.target.matches("input[type=search]") || byId("keys").open;
   if (typing || event.ctrlKey || event.metaKey || event.altKey || !(event.key in KEYS)) return;
   event.preventDefault();

@@ -15,6 +15,7 @@ function showDetails(target, row) {
   if (!row || (!place && !(row.op >= 0))) {
     head.className = "quiet";
     head.textContent = "Point at a line to see where it comes from and what it became.";
+    if (model.run_note) list.append(term("note", model.run_note));
     if (model.result !== undefined) list.append(term("result", model.result));
     return;
   }
@@ -28,7 +29,7 @@ function showDetails(target, row) {
   }
   const spent = row.op >= 0 ? model.times[row.op] : timeOfLine.get(row.at);
   if (spent) list.append(term("time", `${duration(spent)}, ${(100 * shareOf(spent)).toFixed(1)} %`));
-  if (!(row.op >= 0) && opsOfLine.has(row.at)) list.append(term("became", counted(opsOfLine.get(row.at), "operation")));
+  if (!(row.op >= 0)) list.append(term("became", opsOfLine.has(row.at) ? counted(opsOfLine.get(row.at), "operation") : "no operation of its own"));
   if (place) {
     list.append(term("from", `${place.file}:${place.line}`));
     if (row.op >= 0 || row.text.trim() !== place.text) list.append(term("", place.text));

@@ -126,6 +126,13 @@ def test_variables_keep_their_values():
     assert model["result"].startswith("tf.Tensor(6.0")
 
 
+def test_programs_that_cannot_run_again_have_values_and_a_note():
+    numbers = iter(tf.data.Dataset.range(1))
+    model = collect(tf.function(lambda: next(numbers) * 2))
+    assert model["result"].startswith("tf.Tensor(0") and model["times"] == {}
+    assert model["run_note"].startswith("A second run, for the times, failed: OutOfRangeError")
+
+
 def test_specs_are_traced_and_not_run(program):
     function, _ = program
     model = collect(function, tf.TensorSpec([None, 2]), tf.TensorSpec([], tf.int32))
