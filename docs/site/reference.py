@@ -130,8 +130,8 @@ def index_text(found: list[Page]) -> str:
     listed = "\n".join(page.name for page in found)
     return (
         "# API reference\n\n"
-        "`tf` is `agc.runtime`. The names, parameters and defaults are TensorFlow's;\n"
-        "[differences](../differences.md) lists what differs. `tf.keras` is the package Keras: see keras.io.\n"
+        "`tf` is `agc.runtime`. [Conventions](../conventions.md) says what all functions have in common.\n"
+        "`tf.keras` is the package Keras: see keras.io.\n"
         "`tf.raw_ops` and `tf.compat` have other spellings of the same functions.\n\n"
         "| namespace | names | |\n|---|--:|---|\n" + "\n".join(rows) + "\n\n"
         f":::{{toctree}}\n:hidden:\n\n{listed}\n:::\n"
