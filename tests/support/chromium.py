@@ -13,7 +13,6 @@ import base64
 import json
 import os
 import shutil
-import subprocess
 import tempfile
 
 FLAGS = """
@@ -36,7 +35,7 @@ KEYS = {
 def executable():
     """Return the path of Chromium, or None."""
     names = ("chromium", "chromium-browser", "google-chrome", "chrome")
-    return os.environ.get("AGC_CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
+    return next(filter(None, map(shutil.which, names)), None)
 
 
 class Chromium:
@@ -45,16 +44,18 @@ class Chromium:
         read_commands, self._commands = os.pipe()
         self._answers, write_answers = os.pipe()
 
-        def connect():  # in the new process
-            os.dup2(read_commands, 13)
-            os.dup2(write_answers, 14)
-            os.dup2(13, 3)
-            os.dup2(14, 4)
-
-        self.process = subprocess.Popen(
-            [executable(), *FLAGS.split(), f"--user-data-dir={self.folder.name}", "about:blank"],
-            preexec_fn=connect, close_fds=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
+        # No Python code runs in the new process, as libraries warn of a fork.
+        moves = (
+            (read_commands, 20),
+            (write_answers, 21),
+            (20, 3),
+            (21, 4),
+        )  # the pipes may have the numbers 3 and 4
+        actions = [(os.POSIX_SPAWN_DUP2, old, new) for old, new in moves]
+        actions += [(os.POSIX_SPAWN_CLOSE, number) for number in (20, 21)]
+        actions += [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_WRONLY, 0) for number in (1, 2)]
+        command = [executable(), *FLAGS.split(), f"--user-data-dir={self.folder.name}", "about:blank"]
+        self.process = os.posix_spawn(command[0], command, os.environ, file_actions=actions)
         os.close(read_commands)
         os.close(write_answers)
         self._rest = b""
@@ -64,7 +65,7 @@ class Chromium:
 
     def __exit__(self, *_):
         self.send("Browser.close")
-        self.process.wait(timeout=10)
+        os.waitpid(self.process, 0)
         os.close(self._commands)
         os.close(self._answers)
         self.folder.cleanup()
