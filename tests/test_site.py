@@ -12,7 +12,7 @@ from support.documents import ROOT
 sys.path.insert(0, str(ROOT))
 
 from docs.site import __main__ as main
-from docs.site import assemble, docstrings, entries, gallery, links, reference, terminal
+from docs.site import assemble, docstring_gaps, docstrings, entries, gallery, links, reference, terminal
 
 
 @pytest.fixture
@@ -159,3 +159,17 @@ def test_pages_that_load_from_the_network_are_found(tmp_path):
 
 def test_the_gallery_has_the_explorers_page_of_a_program():
     assert "def extended_gcd(" in gallery.explore_page(gallery.PROGRAMS / "gcd.py")
+
+
+def test_each_extra_is_on_the_page_about_installation():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    listed = re.findall(r"^\| `(\w+)` \|", (ROOT / "docs" / "install.md").read_text(), re.M)
+    assert set(listed) == set(project["optional-dependencies"]), "list them in docs/install.md"
+
+
+def test_names_without_example_are_found():
+    def described():
+        """Do nothing."""
+
+    page = reference.Page("x", sys, {"described": described, "Error": ValueError, "union": reference.pages})
+    assert docstring_gaps.gaps(page, reference.canonical([page])) == ["described", "union"]
