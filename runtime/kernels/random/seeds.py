@@ -116,7 +116,7 @@ def with_own_streams(graph: Graph) -> Graph:
 
 def _is_seeded(operation: Operation) -> bool:
     attrs = operation.attrs
-    return bool("stream" in attrs and (attrs["seed"] or attrs["seed2"]))
+    return bool("stream" in attrs and (attrs.get("seed") or attrs.get("seed2")))  # `print` has a stream, too
 
 
 def _renumbered(graph: Graph, numbers: dict[int, int]) -> Graph:

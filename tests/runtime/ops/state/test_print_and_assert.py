@@ -147,3 +147,13 @@ def test_details_of_the_format(capsys):
     )
     with pytest.raises(tf.errors.NotFoundError, match="No such file"):
         tf.print("x", output_stream="file:///no/such/directory/file")
+
+
+def test_functions_that_print_are_called_by_other_functions(capfd):
+    @tf.function
+    def inner(x):
+        tf.print("x is", x)
+        return 2.0 * x
+
+    assert tf.function(lambda x: inner(x) + 1.0)(tf.constant(3.0)).numpy() == 7.0
+    assert "x is 3" in "".join(capfd.readouterr())
