@@ -191,6 +191,81 @@ def fit(strategy: Any, folder: Path) -> Any:
     return {"history": history, "evaluated": evaluated, "predicted": predicted.tolist()}
 
 
+def guide(strategy: Any, folder: Path) -> Any:
+    """Train as TensorFlow's guides to several workers do: a loop with a model, metrics and checkpoints to resume from.
+
+    The first call stops in the middle of an epoch; the second one restores what the first has saved.
+    """
+    keras = tf.keras
+    keras.utils.set_random_seed(2)
+    per_worker, steps_per_epoch = 12 // strategy.num_replicas_in_sync, 5
+
+    def dataset_fn(context: Any) -> Any:
+        assert context.get_per_replica_batch_size(12) == per_worker
+        generator = np.random.default_rng(4)
+        images = generator.normal(size=(60, 6, 6, 1)).astype(np.float32)
+        labels = (images.mean((1, 2, 3)) > 0).astype(np.int64)
+        dataset = tf.data.Dataset.from_tensor_slices((images, labels)).repeat()
+        return dataset.shard(context.num_input_pipelines, context.input_pipeline_id).batch(per_worker)
+
+    with strategy.scope():
+        model = keras.Sequential(
+            [keras.Input((6, 6, 1)), keras.layers.Conv2D(4, 3, activation="relu"), keras.layers.Flatten()]
+        )
+        model.add(keras.layers.Dense(2))
+        optimizer = keras.optimizers.SGD(0.1)
+        optimizer.build(model.trainable_variables)
+        accuracy = keras.metrics.SparseCategoricalAccuracy(name="train_accuracy")
+        loss_of = keras.losses.SparseCategoricalCrossentropy(from_logits=True, reduction=None)
+        epoch = tf.Variable(tf.constant(0, tf.int64), name="epoch")
+        step_in_epoch = tf.Variable(tf.constant(0, tf.int64), name="step_in_epoch")
+    dataset = strategy.distribute_datasets_from_function(dataset_fn)
+    resolver = strategy.cluster_resolver
+    is_chief = resolver.task_type is None or resolver.task_id == 0
+
+    def step_fn(inputs: Any) -> Any:
+        x, y = inputs
+        with tf.GradientTape() as tape:
+            logits = model(x, training=True)
+            loss = tf.nn.compute_average_loss(loss_of(y, logits), global_batch_size=12)
+        optimizer.apply_gradients(
+            zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables)
+        )
+        accuracy.update_state(y, logits)
+        return loss
+
+    @tf.function
+    def train_step(iterator: Any) -> Any:
+        return strategy.reduce(
+            tf.distribute.ReduceOp.SUM, strategy.run(step_fn, args=(next(iterator),)), axis=None
+        )
+
+    checkpoint = tf.train.Checkpoint(model=model, epoch=epoch, step_in_epoch=step_in_epoch)
+    shared = folder / "guide"
+    own = shared if is_chief else folder / f"workertemp_{resolver.task_id}"
+    manager = tf.train.CheckpointManager(checkpoint, directory=str(own), max_to_keep=1)
+    latest = tf.train.latest_checkpoint(str(shared))
+    if latest:
+        checkpoint.restore(latest)
+    found: dict[str, Any] = {"restored": [int(epoch), int(step_in_epoch)], "losses": [], "accuracy": []}
+    iterator = iter(dataset)
+    for _ in range(int(epoch) * steps_per_epoch + int(step_in_epoch)):
+        next(iterator)
+    while int(epoch) < 3:
+        while int(step_in_epoch) < steps_per_epoch:
+            found["losses"].append(float(train_step(iterator)))
+            step_in_epoch.assign_add(1)
+            if not latest and int(epoch) == 1 and int(step_in_epoch) == 2:
+                manager.save()
+        found["accuracy"].append(float(accuracy.result()))
+        accuracy.reset_state()
+        epoch.assign_add(1)
+        step_in_epoch.assign(0)
+    if not is_chief and not latest:
+        tf.io.gfile.rmtree(str(own))
+    return found
+
+
 def die(strategy: Any, folder: Path) -> Any:
     """Kill the last worker; the others report the error of their next step."""
     if strategy.rank == strategy.num_replicas_in_sync - 1:
@@ -202,7 +277,7 @@ def die(strategy: Any, folder: Path) -> Any:
         return {"error": str(error), "seconds": time.monotonic() - start}
 
 
-PARTS = {part.__name__: part for part in (train, resume, values, data, save, fit, die)}
+PARTS = {part.__name__: part for part in (train, resume, values, data, save, fit, guide, die)}
 
 
 def main() -> None:

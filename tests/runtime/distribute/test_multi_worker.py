@@ -21,7 +21,7 @@ def alone(tmp_path_factory):
     """The results of one process."""
     strategy = tf.distribute.MultiWorkerMirroredStrategy()
     folder = tmp_path_factory.mktemp("alone")
-    parts = ("train", "fit") if FUZZ else ("train",)
+    parts = ("train", "fit", "guide") if FUZZ else ("train",)
     return {part: multi_worker_program.PARTS[part](strategy, folder) for part in parts}
 
 
@@ -29,7 +29,7 @@ def alone(tmp_path_factory):
 def workers(request, tmp_path_factory):
     """The results of several processes, the last of which is killed at the end; and their folder."""
     folder = tmp_path_factory.mktemp("workers")
-    parts = ["train", "values", "data", "save", *(["fit"] if FUZZ else []), "die"]
+    parts = ["train", "values", "data", "save", *(["fit", "guide"] if FUZZ else []), "die"]
     return run_workers(request.param, folder, parts), folder
 
 
@@ -133,6 +133,20 @@ def test_models_of_keras_are_fitted(alone, workers):
             np.testing.assert_allclose(found["fit"]["history"][name], series, rtol=1e-4)
         np.testing.assert_allclose(found["fit"]["evaluated"], alone["fit"]["evaluated"], rtol=1e-4)
         np.testing.assert_allclose(found["fit"]["predicted"], alone["fit"]["predicted"], rtol=1e-3)
+
+
+@pytest.mark.skipif(not FUZZ, reason="imports Keras in each process: for `make hosts`")
+def test_the_loop_of_the_guides_resumes_from_a_checkpoint(alone, workers):
+    before, folder = workers
+    first = before.found[0]["guide"]
+    np.testing.assert_allclose(first["accuracy"], alone["guide"]["accuracy"], rtol=1e-5)
+    np.testing.assert_allclose(first["losses"], alone["guide"]["losses"], rtol=1e-4)
+    assert [path.name for path in folder.glob("workertemp_*")] == []
+    ended = run_workers(len(before.found), folder, ["guide"])
+    assert ended.codes == [0] * len(before.found)
+    for found in ended.found:
+        assert found["guide"]["restored"] == [1, 2]
+        np.testing.assert_allclose(found["guide"]["losses"], first["losses"][7:], rtol=1e-6)
 
 
 def test_no_process_is_left(workers):
