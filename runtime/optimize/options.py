@@ -22,6 +22,7 @@ class OptimizerOptions(NamedTuple):
     function_optimization: bool = True
     layout_optimizer: bool = True
     remapping: bool = True
+    scoped_allocator_optimization: bool = True
     debug_stripper: bool = False
     min_graph_nodes: int = 0
     fast_math: bool = False

@@ -15,9 +15,11 @@ from typing import NamedTuple
 from ..ir.graph import Graph
 from ..ir.op_def import OpDef
 from ..ops.arrays.reshape import permute_axes
+from ..ops.collective.reductions import all_reduce
 from ..ops.framework.region_ops import CALL, COND, CUSTOM, SWITCH, WHILE
 from . import (
     algebraic_simplify,
+    combine_all_reduce,
     constant_fold,
     cse,
     dce,
@@ -75,6 +77,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("simplify_loops",       simplify_loops.run,       "loop_optimization",       _LOOPS, counts_readers=True),
     Pass("licm",                 licm.run,                 "loop_optimization",       _LOOPS),
     Pass("cse",                  cse.run,                  "arithmetic_optimization"),
+    Pass("combine_all_reduce",   combine_all_reduce.run,   "scoped_allocator_optimization", frozenset({all_reduce})),
     # fusion runs after these passes, which do not support fused kernels
 )  # fmt: skip
 

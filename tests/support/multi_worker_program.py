@@ -228,9 +228,8 @@ def guide(strategy: Any, folder: Path) -> Any:
         with tf.GradientTape() as tape:
             logits = model(x, training=True)
             loss = tf.nn.compute_average_loss(loss_of(y, logits), global_batch_size=12)
-        optimizer.apply_gradients(
-            zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables)
-        )
+        gradients = tape.gradient(loss, model.trainable_variables)
+        optimizer.apply_gradients(zip(gradients, model.trainable_variables, strict=True))
         accuracy.update_state(y, logits)
         return loss
 

@@ -52,17 +52,18 @@ def test_operations_and_gradients_agree_in_all_executors(executor):
     assert results == [expected(0, values), expected(1, values)]
 
 
-def test_passes_keep_the_number_and_order_of_collectives():
+def test_passes_keep_the_order_of_collectives_and_combine_sums():
     def unused_and_equal(x):
         all_reduce([x], "max")
         (a,), (b,) = all_reduce([x]), all_reduce([x])
+        (b,) = all_reduce([b])
         if tf.reduce_sum(a) > 0.0:
             broadcast_from(x)
         return a - b
 
     graph = tf.function(unused_and_equal).get_concrete_function(tf.TensorSpec([2])).graph
     _, calls = run_in_threads(2, lambda rank: EXECUTORS["plan"](graph)([np.ones(2, np.float32)]))
-    assert calls == ["max float32[2]", "sum float32[2]", "sum float32[2]", "sum uint32[2]"]
+    assert calls == ["max float32[2]", "sum float32[4]", "sum float32[2]", "sum uint32[2]"]
 
 
 def test_all_gradients_of_a_step_travel_together():
