@@ -47,20 +47,16 @@ class JaxEngine:
         addresses: "host:port" of each process.
         rank: the number of this process.
         timeout: the most seconds for which a collective waits; None for no limit while all processes live.
-        heartbeat: after this many seconds without a sign of life a process counts as lost.
 
     Raises UnavailableError when a process is missing at the start, RuntimeError when JAX is in use already.
     """
 
-    def __init__(
-        self, addresses: Sequence[str], rank: int, timeout: float | None = None, heartbeat: int = 10
-    ) -> None:
+    def __init__(self, addresses: Sequence[str], rank: int, timeout: float | None = None) -> None:
         self.addresses = list(addresses)
         self.rank, self.size = rank, len(addresses)
         self.timeout = timeout
         self._jax = require_jax()
-        client = self._connected(heartbeat)
-        self.health = WorkerHealth(client, self.addresses, rank)
+        self.health = WorkerHealth(self._connected(), self.addresses, rank)
         atexit.register(self._leave)
         self._devices = self._one_device_each()
         self._mesh = self._jax.sharding.Mesh(np.array(self._devices), ("process",))
@@ -72,7 +68,7 @@ class JaxEngine:
         self._failure: Exception | None = None
         self.all_gather(np.array([rank]))  # connects the processes to each other
 
-    def _connected(self, heartbeat: int) -> Any:
+    def _connected(self) -> Any:
         """Join the processes, and return JAX's client of the coordination service."""
         jax = self._jax
         from jax._src import distributed  # the client has no public name
@@ -87,7 +83,6 @@ class JaxEngine:
                     self.rank,
                     cluster_detection_method="deactivate",
                     coordinator_bind_address=self._bound_address(),
-                    heartbeat_timeout_seconds=heartbeat,
                     initialization_timeout=int(self.timeout or START_LIMIT),
                 )
             except jax.errors.JaxRuntimeError as error:
@@ -111,7 +106,6 @@ class JaxEngine:
         """Before the process ends: close the client, and let the threads return, which must not outlive Python."""
         self.health.leave()
         self._jax.distributed.shutdown()
-        self.health.join()
         if not self._waiter.is_idle.wait(LAST):
             with contextlib.suppress(OSError, ValueError):
                 sys.stdout.flush()
@@ -198,9 +192,8 @@ class JaxEngine:
         def watch(waited: float) -> None:
             self.health.check(what, waited)
             if self.timeout is not None and waited > self.timeout:
-                missing = self.health.await_lost(2 * WATCH_EVERY)
                 raise errors.DeadlineExceededError(
-                    f"worker {self.rank} has waited for {self.timeout:g} s in {what}: {missing}"
+                    f"worker {self.rank} has waited for {self.timeout:g} s in {what}: {self.health.suspects()}"
                 )
 
         return watch
@@ -211,9 +204,10 @@ class JaxEngine:
             return error
         if not isinstance(error, Exception):
             return errors.CancelledError(f"the program was interrupted in {what}")
-        lost = self.health.await_lost(SURE)
         reason = str(error).splitlines()[0]
-        return errors.UnavailableError(f"{lost}: worker {self.rank} waits for it in {what}. {reason}")
+        return errors.UnavailableError(
+            f"{self.health.suspects()}: worker {self.rank} waits for it in {what}. {reason}"
+        )
 
 
 START_LIMIT = 300
@@ -260,9 +254,6 @@ class _Waiter:
             del call  # with its arrays
             self.is_idle.set()
 
-
-SURE = 30.0
-"""The seconds for which the workers that are lost are looked for, after a collective has failed."""
 
 LAST = 3.0
 """The seconds that the end of the program waits for a collective that has failed."""

@@ -24,9 +24,6 @@ from .reduce_op import ReduceOp
 from .strategy import InputContext, Strategy
 from .variables import DistributedVariable, MirroredVariable, SyncOnReadVariable, distributed
 
-HEARTBEAT = 10
-"""The seconds without a sign of life after which a worker counts as lost."""
-
 
 class MultiWorkerExtended(MirroredExtended):
     """Members for optimizers and libraries."""
@@ -241,8 +238,7 @@ def _join(addresses: list[str], rank: int, timeout: float | None) -> None:
             "cluster"
         )
     if _joined.engine is None:
-        heartbeat = HEARTBEAT if timeout is None else max(1, min(HEARTBEAT, int(timeout / 2)))
-        _joined.engine = collectives.active.engine = JaxEngine(addresses, rank, timeout, heartbeat)
+        _joined.engine = collectives.active.engine = JaxEngine(addresses, rank, timeout)
         _joined.members = addresses, rank
     elif timeout is not None:
         _joined.engine.timeout = timeout

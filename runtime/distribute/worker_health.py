@@ -1,8 +1,10 @@
-"""The state of the other workers, by JAX's coordination service: lost, ended, or waiting in another collective.
+"""The state of the other workers, by the key-value store of JAX's coordination service.
 
 worker 1 is killed     ==>     "worker 1 (host:port) has ended or cannot be reached"
 
-A thread in each process calls the service once a second. The service returns the processes that send heartbeats.
+A thread in each process counts up a number of its own in the store, twice a second, and reads those of the others. A
+worker whose number stays the same is lost. Time is counted in rounds of this thread, so that a machine that sleeps
+loses no worker.
 """
 
 from __future__ import annotations
@@ -16,23 +18,42 @@ from typing import Any
 
 from .. import errors
 
-ENDED = "agc/ended"
-FIRST = "agc/first"
+ALIVE = "agc/alive"
 WAITING = "agc/waiting"
-FOREVER = 1 << 40  # milliseconds; the caller watches
-EVERY = 1.0
+FIRST = "agc/first"
+ENDED = "ended"
+
+EVERY = 0.5
+"""The seconds of a round."""
+
+SILENT = 60
+"""The rounds after which a silent worker is lost."""
+
+SUSPECTED = 5
+"""The rounds after which a silent worker is lost, if a collective operation has failed or is late."""
+
 SLOW = 5.0
-"""The seconds after which a worker publishes the collective in which it waits."""
+"""The seconds after which a worker publishes the collective operation in which it waits."""
+
+FAILING = 3.0
+"""The seconds that worker 0 waits for the others after an exception."""
+
+FOREVER = 1 << 40  # milliseconds; the caller watches
 
 
 class WorkerHealth:
-    """The workers with these addresses, as this process sees them."""
+    """The workers with these addresses, as this process sees them; `limit` is the number of silent rounds."""
 
-    def __init__(self, client: Any, addresses: Sequence[str], rank: int) -> None:
+    def __init__(self, client: Any, addresses: Sequence[str], rank: int, limit: int = SILENT) -> None:
         self._client = client
         self._addresses = addresses
         self._rank = rank
-        self._live = set(range(len(addresses)))
+        self._limit = limit
+        self._others = [worker for worker in range(len(addresses)) if worker != rank]
+        self._rounds = 0
+        self._texts: dict[int, str | None] = {}
+        self._silent: Counter[int] = Counter()  # rounds since the last sign of life
+        self._is_leaving = False
         self._has_left = False
         self._counts: Counter[str] = Counter()
         self._published: str | None = None
@@ -42,51 +63,52 @@ class WorkerHealth:
         self._thread.start()
 
     def _follow(self) -> None:
-        everyone = list(range(len(self._addresses)))
         while not self._has_left:
-            try:
-                live = set(self._client.get_live_nodes(everyone))
-                if self._has(ENDED):
-                    live.discard(0)
-            except Exception:  # the service is in worker 0
-                live = {self._rank}
+            self._run_round()
             with self._changed:
-                self._live = live
-                self._changed.notify_all()
-            time.sleep(EVERY)
+                self._changed.wait_for(lambda: self._has_left, EVERY)
 
-    def _has(self, key: str) -> bool:
+    def _run_round(self) -> None:
+        """Give a sign of life, and look for those of the others."""
+        text = ENDED if self._is_leaving else str(self._rounds)
         try:
-            self._client.key_value_try_get(key)
-        except Exception:
-            return False
-        return True
-
-    @property
-    def lost(self) -> list[int]:
-        """The workers that have ended or cannot be reached."""
-        return sorted(set(range(len(self._addresses))) - self._live - {self._rank})
-
-    def described(self, workers: Sequence[int]) -> str:
-        """Return the names of workers with their addresses."""
-        return ", ".join(f"worker {one} ({self._addresses[one]})" for one in workers)
-
-    def missing(self) -> str:
-        """Return the reason for which a collective waits."""
-        if not self.lost:
-            return "all workers live, but not all of them run it"
-        return f"{self.described(self.lost)} {'has' if len(self.lost) == 1 else 'have'} ended or cannot be reached"
-
-    def await_lost(self, limit: float) -> str:
-        """Return the reason for which a collective waits; a lost worker is known when its heartbeats are missing."""
+            self._client.key_value_set(f"{ALIVE}/{self._rank}", text, allow_overwrite=True)
+            found = dict(self._client.key_value_dir_get(ALIVE))
+        except Exception:  # the store is in worker 0
+            found = {}
         with self._changed:
-            self._changed.wait_for(lambda: self.lost, limit)
-        return self.missing()
+            self._rounds += 1
+            for worker in self._others:
+                seen = found.get(f"{ALIVE}/{worker}")
+                self._silent[worker] = self._silent[worker] + 1 if seen == self._texts.get(worker) else 0
+                self._texts[worker] = seen
+            self._changed.notify_all()
+
+    def lost(self, limit: int | None = None) -> list[int]:
+        """Return the workers that have ended, or have been silent for as many rounds as the limit."""
+        rounds = self._limit if limit is None else min(limit, self._limit)
+        return [one for one in self._others if self._texts.get(one) == ENDED or self._silent[one] >= rounds]
+
+    def _told(self, lost: Sequence[int]) -> str:
+        if not lost:
+            return "all workers live, but not all of them run it"
+        lost = [
+            one for one in lost if self._texts.get(one) != ENDED
+        ] or lost  # the others have told their reason
+        named = ", ".join(f"worker {one} ({self._addresses[one]})" for one in lost)
+        return f"{named} {'has' if len(lost) == 1 else 'have'} ended or cannot be reached"
+
+    def suspects(self) -> str:
+        """Return the reason for which a collective operation failed or is late; this takes some rounds."""
+        with self._changed:
+            end = self._rounds + SUSPECTED + 1
+            self._changed.wait_for(lambda: self._rounds >= end, 4 * EVERY * SUSPECTED)
+            return self._told(self.lost(SUSPECTED))
 
     def check(self, what: str, waited: float) -> None:
         """Raise UnavailableError if a worker is lost, FailedPreconditionError if others run other ones."""
-        if self.lost:
-            raise errors.UnavailableError(f"{self.missing()}: worker {self._rank} waits for it in {what}")
+        if self.lost():
+            raise errors.UnavailableError(f"{self.suspects()}: worker {self._rank} waits for it in {what}")
         if waited > SLOW:
             self._compare(what)
 
@@ -111,7 +133,7 @@ class WorkerHealth:
         self._client.key_value_set(f"{WAITING}/{self._rank}", what, allow_overwrite=True)
 
     def clear(self) -> None:
-        """Take back what this worker has published: its collective is done."""
+        """Take back what this worker has published: its collective operation is done."""
         if self._published:
             self._publish("")
         self._disagreement = None
@@ -145,20 +167,16 @@ class WorkerHealth:
             )
 
     def leave(self) -> None:
-        """Before the process ends: let worker 0, which runs the service, end after the others."""
-        if self._rank == 0 and not self._has_left:
-            self._client.key_value_set(ENDED, "", allow_overwrite=True)
-            with self._changed:
-                self._changed.wait_for(lambda: not self._live - {0}, FAILING if is_failing() else None)
-        self._has_left = True
-
-    def join(self) -> None:
-        """Wait for the thread, after the client has been closed: it must not outlive the interpreter."""
+        """Before the process ends: say so, and let worker 0, which has the store, end after the others."""
+        self._is_leaving = True
+        self._run_round()
+        with self._changed:
+            if self._rank == 0:
+                limit = FAILING if is_failing() else None
+                self._changed.wait_for(lambda: self.lost(2 * SUSPECTED) == self._others, limit)
+            self._has_left = True
+            self._changed.notify_all()
         self._thread.join(FAILING)
-
-
-FAILING = 3.0
-"""The seconds that worker 0 waits for the others after an exception."""
 
 
 def is_failing() -> bool:

@@ -281,9 +281,7 @@ PARTS = {part.__name__: part for part in (train, resume, values, data, save, fit
 
 def main() -> None:
     folder, *parts = sys.argv[1:]
-    options = tf.distribute.experimental.CommunicationOptions(
-        timeout_seconds=float(os.environ.get("LIMIT", "60"))
-    )
+    options = tf.distribute.experimental.CommunicationOptions(timeout_seconds=100.0)
     strategy = tf.distribute.MultiWorkerMirroredStrategy(communication_options=options)
     found: dict[str, Any] = {}
     for part in parts:

@@ -31,7 +31,7 @@ def run_workers(count: int, folder: Path, parts: Sequence[str], limit: float = 1
         processes = [
             subprocess.Popen(
                 [sys.executable, str(PROGRAM), str(folder), *parts],
-                env={**os.environ, "TF_CONFIG": config(members, index), "LIMIT": "6"},
+                env={**os.environ, "TF_CONFIG": config(members, index)},
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
                 text=True,
