@@ -83,6 +83,10 @@ vendor:  ## fetch the layout engine of agc explore from npm, with its license
 differential:  ## compare with TensorFlow: make differential PEER=path/to/its/python
 	PYTHONPATH=typings:tests $(or $(PEER),$(PYTHON)) -m differential $(WITH)
 
+.PHONY: formats
+formats:  ## write graphs and run them in TensorFlow: make formats PEER=path/to/its/python
+	PYTHONPATH=.:tests $(PYTHON) -m tensorflow_formats --peer $(PEER) $(WITH)
+
 .PHONY: peer
 peer:  ## install TensorFlow and Keras into .peers/tensorflow, for make compatibility
 	$(PYTHON) -m venv .peers/tensorflow

@@ -65,6 +65,12 @@ def complete_format(ctx: click.Context, param: click.Parameter, incomplete: str)
 @click.option(
     "--verify", is_flag=True, help="Run the written file in its own runtime, and compare the results."
 )
+@click.option(
+    "--verify-with",
+    "python",
+    metavar="PYTHON",
+    help="Verify in the environment of this Python: TensorFlow's formats.",
+)
 def command(
     target: str,
     args: tuple[str, ...],
@@ -75,8 +81,9 @@ def command(
     named: tuple[str, ...],
     options: tuple[str, ...],
     verify: bool,
+    python: str | None,
 ) -> Callable[[], int]:
-    return partial(run, target, (*named, *args), by_name, path, to, specs, options, verify)
+    return partial(run, target, (*named, *args), by_name, path, to, specs, options, verify, python)
 
 
 def run(
@@ -88,6 +95,7 @@ def run(
     specs: Sequence[str],
     options: Sequence[str],
     verify: bool,
+    python: str | None = None,
 ) -> int:
     """Resolve the target, write it, and verify it if wanted."""
     import agc.runtime as tf  # before the program's folder is where modules are looked for
@@ -113,7 +121,7 @@ def run(
         except OSError as error:
             raise problem(UNWRITABLE, f"cannot write `{path}`: {error.strerror or error}") from None
         emit(_summary(program, path))
-        return _verified(tf.export.verify(program, path, to=to)) if verify else 0
+        return _verified(program, path, to, python, tf) if verify or python else 0
 
     codes: list[int] = []
     return user_code.run(lambda: codes.append(action())) or codes[0]
@@ -187,6 +195,12 @@ def _summary(program: Any, path: str) -> str:
     return f"{path}: {program.name}({inputs}) -> {outputs}\n"
 
 
-def _verified(differences: Sequence[Any]) -> int:
-    emit("".join(f"{each}\n" for each in differences))
+def _verified(program: Any, path: str, to: str | None, python: str | None, tf: Any) -> int:
+    """Run the written file and print the differences."""
+    try:
+        differences = tf.export.verify(program, path, to=to, python=python)
+    except (RuntimeError, ValueError) as error:
+        raise problem(BAD_CALL, str(error), exit_code=FAILED) from None
+    runtime = tf.export.format_of(to, path).runtime(python)
+    emit("".join(f"{each}\n" for each in differences) + (f"verified by {runtime}\n" if runtime else ""))
     return 0 if all(each.agrees for each in differences) else FAILED

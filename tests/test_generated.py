@@ -1,9 +1,11 @@
 """Generated files are those that `make generate` writes."""
 
 import pytest
-from generate import names, namespaces, onnx_table, stubs
+from generate import names, namespaces, onnx_table, stubs, tensorflow_table
 
-FILES = {**namespaces.files(), **names.files(), **stubs.files(), **onnx_table.files()}
+FILES = {
+    **namespaces.files(), **names.files(), **stubs.files(), **onnx_table.files(), **tensorflow_table.files()
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: "/".join(path.parts[-2:]))

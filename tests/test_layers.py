@@ -66,6 +66,7 @@ LIBRARIES = {
     "explorer": {"numpy"},
 }
 ROOMS = {
+    ("runtime", "export"): {"tensorflow"},
     ("runtime", "executors"): {"llvmlite", "jax"},
     ("runtime", "distribute"): {"jax"},
     ("runtime", "kernels"): {"re2", "PIL"},

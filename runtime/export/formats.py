@@ -23,7 +23,9 @@ class Encode(Protocol):
 
 
 class Run(Protocol):
-    def __call__(self, path: Path, program: Program, arrays: Sequence[Array]) -> list[Array]: ...
+    def __call__(
+        self, path: Path, program: Program, arrays: Sequence[Array], **options: str
+    ) -> list[Array]: ...
 
 
 class Format(NamedTuple):
@@ -45,6 +47,11 @@ class Format(NamedTuple):
         """The function that runs written files in the format's own runtime; None if there is none."""
         found: Run | None = getattr(importlib.import_module(self.module, __package__), "run", None)
         return found
+
+    def runtime(self, python: str | None = None) -> str | None:
+        """Return the name of what `run` uses, if the module names it; `python` as for `verify`."""
+        named = getattr(importlib.import_module(self.module, __package__), "runtime", None)
+        return None if named is None else str(named(python))
 
 
 FORMATS = {

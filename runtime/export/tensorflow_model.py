@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from ..formats.program import Program
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from ..core.conversion import convert_to_tensor as tensor
+from ..formats.program import Array, Program
 from ..formats.tensorflow.callees import as_signature, of_program
 from ..formats.tensorflow.frozen_graph import check, lists_grow
 from ..formats.tensorflow.model_writer import ModelWriter
+from ..saved_model.load import load
 from ..saved_model.signatures import DEFAULT
 from ..train.object_graph import VALUE
+from .tensorflow_runtime import run_in_tensorflow, tensorflow_python
 
 
 def encode(program: Program) -> dict[str, bytes]:
@@ -22,3 +30,19 @@ def encode(program: Program) -> dict[str, bytes]:
     writer.signatures(root, {DEFAULT: as_signature(callee)})
     check(writer.library, "a SavedModel", program.name)
     return writer.content(program.metadata)
+
+
+def run(path: Path, program: Program, arrays: Sequence[Array], python: str | None = None) -> list[Array]:
+    """Return the outputs of the signature: by TensorFlow in this or another Python, else by agc's own reader."""
+    chosen = python or tensorflow_python()
+    if chosen is not None:
+        return run_in_tensorflow(chosen, path, program, arrays)
+    inputs = {port.name: tensor(array) for port, array in zip(program.inputs, arrays, strict=True)}
+    found = load(path).signatures[DEFAULT](**inputs)
+    return [np.asarray(found[port.name].numpy()) for port in program.outputs]
+
+
+def runtime(python: str | None) -> str:
+    """Return the name of what runs the file."""
+    chosen = python or tensorflow_python()
+    return "agc, which reads the model back" if chosen is None else f"TensorFlow in {chosen}"

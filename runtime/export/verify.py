@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,7 +30,12 @@ class Difference(NamedTuple):
 
 
 def verify(
-    program: Program, path: Any, inputs: Sequence[Any] | None = None, *, to: str | None = None
+    program: Program,
+    path: Any,
+    inputs: Sequence[Any] | None = None,
+    *,
+    to: str | None = None,
+    python: str | None = None,
 ) -> list[Difference]:
     """Return how each output of a written file differs from that of agc, on the same inputs.
 
@@ -38,6 +44,7 @@ def verify(
         path: the file or folder.
         inputs: arrays; by default the values that the program was traced with, or random ones.
         to: the format; by default that of the suffix.
+        python: the Python of an environment with the format's runtime, for TensorFlow's formats.
 
     Integers, strings and Booleans must be equal, floating-point numbers within `RELATIVE`. Raises ValueError for a
     format that has no runtime.
@@ -49,7 +56,12 @@ def verify(
     if inputs is None:
         inputs = program.random_inputs() if program.examples is None else program.examples
     arrays = [np.asarray(value) for value in inputs]
-    found = run(Path(path), program, arrays)
+    if python is None:
+        found = run(Path(path), program, arrays)
+    elif "python" in inspect.signature(run).parameters:
+        found = run(Path(path), program, arrays, python=python)
+    else:
+        raise ValueError(f"the format {row.name} is not verified in another Python")
     return [
         difference(port.name, one, other)
         for port, one, other in zip(program.outputs, program.run(arrays), found, strict=True)

@@ -28,12 +28,12 @@ class VariablePolicy(enum.Enum):
 class SaveOptions(_Options):
     """Options of `save`; others than these have no effect.
 
-    `function_aliases` are functions by name that `load` can return. `format` is "agc" or "tensorflow": a model in
-    TensorFlow's own format is for TensorFlow, and has functions of tensors only.
+    `function_aliases` are functions by name that `load` can return. `experimental_format` is "agc" or "tensorflow":
+    a model in TensorFlow's own format is for TensorFlow, and has functions of tensors only.
     """
 
     function_aliases: Mapping[str, Any] | None = None
-    format = "agc"
+    experimental_format = "agc"
 
 
 class LoadOptions(_Options):

@@ -26,7 +26,7 @@ def save(obj: Any, export_dir: Any, signatures: Any = None, options: Any = None)
             them first, or give them an `input_signature`.
         export_dir: a folder. A model in it is replaced at the very end; if saving fails, it stays unchanged.
         signatures: a function, or functions by name, for callers that pass tensors by name.
-        options: `SaveOptions`; `SaveOptions(format="tensorflow")` writes TensorFlow's own format.
+        options: `SaveOptions`; `SaveOptions(experimental_format="tensorflow")` writes TensorFlow's own format.
 
     Raises ValueError for an object or a function that cannot be saved (a function that calls Python code or returns
     Python objects). Raises AssertionError when a function uses a variable that is not reachable from the object.
@@ -53,9 +53,9 @@ def save(obj: Any, export_dir: Any, signatures: Any = None, options: Any = None)
         raise ValueError(
             f"Expected an object with variables, such as a tf.Module, for export, but got {obj!r}"
         )
-    wanted = getattr(options, "format", "agc")
+    wanted = getattr(options, "experimental_format", "agc")
     if wanted not in ("agc", "tensorflow"):
-        raise ValueError(f"SaveOptions: `format` must be 'agc' or 'tensorflow', not {wanted!r}")
+        raise ValueError(f"SaveOptions: `experimental_format` must be 'agc' or 'tensorflow', not {wanted!r}")
     if wanted == "tensorflow":
         write_files(Path(export_dir), tensorflow_save.encode(obj, signatures))
         return

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import subprocess
 import sys
 import tempfile
 import traceback
@@ -13,17 +11,13 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import agc.runtime as tf
 import numpy as np
+from agc.runtime.export import tensorflow_runtime
 from agc.runtime.export.verify import difference
-from agc.runtime.formats.program import Program
 
 from . import cases
-
-TESTS = Path(__file__).parents[1]
-QUIET = {"CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "3", "TF_ENABLE_ONEDNN_OPTS": "0"}
 
 
 def main() -> int:
@@ -33,93 +27,83 @@ def main() -> int:
     parser.add_argument("--only", choices=["operations", "programs"], default="")
     parser.add_argument("-v", dest="verbose", action="store_true")
     chosen = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        outcomes = dict(written(Path(folder), chosen))
-        command = [chosen.peer, "-m", "tensorflow_formats.run_in_tensorflow", folder]
-        environment = os.environ | QUIET | {"PYTHONPATH": str(TESTS)}
-        subprocess.run(
-            command, env=environment, check=True, stderr=None if chosen.verbose else subprocess.DEVNULL
-        )
-        for name, program, arrays in list(WRITTEN):
-            outcomes[name] = compared(Path(folder), name, program, arrays)
-    report(outcomes)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        outcomes: dict[str, str] = {}
+        written: list[cases.Case] = []
+        for case in found(chosen):
+            outcomes[case.name] = write(folder, case)
+            if outcomes[case.name] == "written":
+                written.append(case)
+        tensorflow_runtime.run_cases(folder, chosen.peer, chosen.verbose)
+        outcomes |= {case.name: compared(folder, case) for case in written}
+    report(outcomes, {case.name: case for case in written})
     return 0
 
 
-WRITTEN: list[tuple[str, Program, Any]] = []
-
-
-def written(folder: Path, chosen: Any) -> Iterator[tuple[str, str]]:
-    """Write each case; yield those that cannot be written, with the reason."""
+def found(chosen: argparse.Namespace) -> Iterator[cases.Case]:
     if chosen.only != "programs":
-        for name, program, arrays in cases.operation_cases(part=chosen.part):
-            yield name, write(folder, name, program, arrays, "graphdef")
+        yield from cases.operation_cases(part=chosen.part)
     if chosen.only != "operations":
-        for name, function, arguments in cases.fixture_cases(chosen.part):
-            program = tf.export.resolve(function, arguments)
-            yield f"program {name}", write(folder, f"program {name}", program, program.examples, "FORMAT")
+        yield from cases.program_cases(chosen.part)
 
 
-def write(folder: Path, name: str, program: Program, arrays: Any, kind: str) -> str:
-    kind = "saved_model" if kind == "FORMAT" and "saved_model" in tf.export.FORMATS else "graphdef"
-    file = f"{name}.pb" if kind == "graphdef" else name
+def write(folder: Path, case: cases.Case) -> str:
+    kind = "saved_model" if case.is_program else "graphdef"
+    path = folder / (f"{case.name}.pb" if kind == "graphdef" else case.name)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            tf.export.write(program, folder / file, to=kind)
+            tf.export.write(case.program, path, to=kind)
     except tf.export.CannotExportError as error:
         return "refused: " + "; ".join(error.reasons)
     except Exception as error:
         if os.environ.get("AGC_TRACE"):
             traceback.print_exc()
         return f"failed here: {type(error).__name__}: {error}"
-    names = {
-        "inputs": [port.name for port in program.inputs],
-        "outputs": [port.name for port in program.outputs],
-    }
-    about = {"file": file, "dtypes": [port.spec.dtype.name for port in program.inputs], **names}
-    (folder / f"{name}.json").write_text(json.dumps(about))
-    np.savez(folder / f"{name}.in.npz", *[plain(array) for array in arrays])
-    WRITTEN.append((name, program, arrays))
-    return "not run"
+    tensorflow_runtime.write_case(folder, case.name, path, case.program, case.arrays)
+    return "written"
 
 
-def plain(array: Any) -> Any:
-    """Return an array of a dtype that NumPy itself has."""
-    array = np.asarray(array)
-    return array if array.dtype.kind in "biufcO" else array.view(f"u{array.dtype.itemsize}")
-
-
-def compared(folder: Path, name: str, program: Program, arrays: Any) -> str:
-    error = folder / f"{name}.error"
-    if error.exists():
-        return "failed there: " + " ".join(error.read_text().split())[:600]
-    with np.load(folder / f"{name}.out.npz", allow_pickle=True) as stored:
-        found = [stored[key] for key in stored]
-    expected = program.run([np.asarray(array) for array in arrays])
-    for port, one, other in zip(program.outputs, expected, found, strict=True):
-        other = other.view(one.dtype) if other.dtype.kind == "V" else other
+def compared(folder: Path, case: cases.Case) -> str:
+    try:
+        found = tensorflow_runtime.outcome(folder, case.name, case.program)
+    except RuntimeError as error:
+        return f"failed there: {' '.join(str(error).split())[:600]}"
+    expected = case.program.run([np.asarray(array) for array in case.arrays])
+    for port, one, other in zip(case.program.outputs, expected, found, strict=True):
+        if case.by_shape:
+            one, other = np.zeros(np.shape(one)), np.zeros(np.shape(other))
+        elif case.is_image:
+            one, other = (tf.io.decode_image(bytes(each.item())).numpy() for each in (one, other))
         result = difference(port.name, np.asarray(one), np.asarray(other))
         if not result.agrees:
             return f"{result}: {one!r} here, {other!r} there"
     return "agrees"
 
 
-def report(outcomes: dict[str, str]) -> None:
-    """Print the counts, and what does not agree."""
+def report(outcomes: dict[str, str], written: dict[str, cases.Case]) -> None:
+    """Print what does not agree, and the counts; an operation agrees if all its examples do, or a program has it."""
     for name, outcome in outcomes.items():
         if outcome != "agrees":
             print(f"{name}: {outcome}")
-    for kind, chosen in (("operations", False), ("programs", True)):
-        worst: dict[str, str] = {}
-        for name, outcome in outcomes.items():
-            if name.startswith("program ") == chosen:
-                key = name.rpartition(".")[0] or name
-                if worst.get(key, "agrees") == "agrees":
-                    worst[key] = outcome
-        if worst:
-            counts = Counter(outcome.partition(":")[0] for outcome in worst.values())
-            print(f"{kind}: {counts['agrees']} of {len(worst)} agree; {dict(counts)}")
+    programs = {name: outcome for name, outcome in outcomes.items() if name.startswith("program ")}
+    operations: dict[str, str] = {}
+    for name, outcome in outcomes.items():
+        if name not in programs:
+            key = name.rpartition(".")[0]
+            operations[key] = outcome if operations.get(key, "agrees") == "agrees" else operations[key]
+    for name in [name for name, outcome in programs.items() if outcome == "agrees"]:
+        for operation in written[name].program.graph.walk():
+            if operation.type in cases.NAMES:
+                operations.setdefault(operation.type, "agrees")
+    for kind, known, total in (
+        ("operations", operations, len(cases.NAMES)),
+        ("programs", programs, len(programs)),
+    ):
+        counts = Counter(outcome.partition(":")[0] for outcome in known.values())
+        if known:
+            print(f"{kind}: {counts['agrees']} of {total} agree; {dict(counts)}")
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ sort([3, 1, 2])      ==>     graph f(values: int32[3]) -> int32[3], and the arra
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -17,14 +18,34 @@ from agc.runtime.ir.value_types import TensorType
 from support import programs
 from support.operation_examples import NAMES, Call, calls
 
+from . import written_programs
+
+WORKLOADS = ("mlp", "cnn", "rnn", "rnn_gradient", "lstm", "transformer", "recurrence", "rk45", "mandelbrot")
+"""Steps of training and other workloads of the benchmarks, in small."""
+
 MOST = 3
 """How many examples of an operation are taken."""
 
 
+BY_SHAPE = {"timestamp", "random_integers", "uniform_candidates", "log_uniform_candidates"}
+"""Operations whose values differ in each process."""
+
+IMAGES = {"encode_png", "encode_jpeg"}
+"""Operations whose files differ in their compression, and are compared by their pixels."""
+
+
 class Case(NamedTuple):
+    """What is written and run: programs as saved models, others as graphs."""
+
     name: str
     program: Program
     arrays: list[Any]
+    by_shape: bool = False
+    is_image: bool = False
+
+    @property
+    def is_program(self) -> bool:
+        return self.name.startswith("program ")
 
 
 def operation_cases(most: int = MOST, part: str = "") -> Iterator[Case]:
@@ -32,7 +53,7 @@ def operation_cases(most: int = MOST, part: str = "") -> Iterator[Case]:
     for name in NAMES:
         if part in name:
             for number, call in enumerate(_different(calls(name))[:most]):
-                yield Case(f"{name}.{number}", *program_of(call))
+                yield Case(f"{name}.{number}", *program_of(call), name in BY_SHAPE, name in IMAGES)
 
 
 def _different(found: list[Call]) -> list[Call]:
@@ -76,9 +97,47 @@ def program(graph: Graph) -> Program:
     )
 
 
-def fixture_cases(part: str = "") -> Iterator[tuple[str, Any, list[Any]]]:
-    """The programs of the fixtures, each with its first arguments: the name, the function, and the arguments."""
+def program_cases(part: str = "") -> Iterator[Case]:
+    """The programs of the fixtures with their first arguments, those of `written_programs`, and the workloads."""
     for name in programs.NAMES:
         if part in name:
             loaded = programs.load(name)
-            yield name, tf.function(loaded.entry), loaded.tensor_arguments(0, tf.constant)
+            arguments = loaded.tensor_arguments(0, tf.constant)
+            yield _traced(f"program {name}", tf.function(loaded.entry), arguments)
+    for name, (function, arguments) in written_programs.PROGRAMS.items():
+        if part in name:
+            yield _traced(f"program {name}", tf.function(function), [tf.constant(each) for each in arguments])
+    for name in WORKLOADS:
+        if part in name:
+            workload = importlib.import_module(f"benchmarks.workloads.{name}")
+            yield _of_workload(f"program {name}", workload)
+
+
+def _traced(name: str, function: Any, arguments: list[Any]) -> Case:
+    program = tf.export.resolve(function, arguments)
+    return Case(name, program, list(program.examples or ()))
+
+
+def _of_workload(name: str, workload: Any) -> Case:
+    """Return the function of a workload: the one of agc, with the arguments that it is called with."""
+    calls: list[Any] = []
+    original = tf.function
+
+    def recording(*args: Any, **options: Any) -> Any:
+        if not args:
+            return lambda python: recording(python)
+        made = original(args[0])
+
+        def call(*given: Any) -> Any:
+            calls.append((made, given))
+            return made(*given)
+
+        return call
+
+    tf.function = recording
+    try:
+        workload.tensorflow(tf, False, **workload.TINY)()
+    finally:
+        tf.function = original
+    function, given = calls[-1]
+    return _traced(name, function, list(given))

@@ -152,7 +152,8 @@ def _(to: Body, tensor: NodeResult, parts: list[NodeResult], key: str) -> Any:
 
 
 @writes("put_back_item")
-def _(to: Body, value: NodeResult, shape: NodeResult, parts: list[NodeResult], key: str) -> Any:
+def put_back_item(to: Body, value: NodeResult, shape: NodeResult, parts: list[NodeResult], key: str) -> Any:
+    """Scatter a value into zeros of this shape, at a key."""
     found = Key(to, key, parts)
     return to.StridedSliceGrad(cast(to, shape, found.dtype), *found.vectors(), value, **found.masks)
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..nodes import Body, NodeResult
-from ..rule_registry import direct, writes
+from ..rule_registry import RefusedByRuleError, direct, refuse, writes
 from .shapes import cast, permuted, rank_of
 
 direct(
@@ -16,6 +16,9 @@ direct(
     slogdet=LogMatrixDeterminant sqrtm=MatrixSquareRoot tridiagonal_solution=TridiagonalSolve
     """
 )
+
+
+refuse("expm", "TensorFlow composes it of other operations, in a loop")
 
 
 def matrix_transpose(to: Body, x: NodeResult, conjugate: bool = False) -> NodeResult:
@@ -88,11 +91,30 @@ def _flat(
 
 
 @writes("tensordot")
-def _(to: Body, a: NodeResult, b: NodeResult, axes_a: Any, axes_b: Any) -> Any:
+def tensordot(to: Body, a: NodeResult, b: NodeResult, axes_a: Any, axes_b: Any) -> Any:
+    """Merge the axes to those of matrices."""
     axes_a, axes_b = [i % rank_of(a) for i in axes_a], [i % rank_of(b) for i in axes_b]
     left, rows, _ = _flat(to, a, [i for i in range(rank_of(a)) if i not in axes_a], axes_a)
     right, _, columns = _flat(to, b, axes_b, [i for i in range(rank_of(b)) if i not in axes_b])
     return to.Reshape(to.MatMul(left, right), to.ConcatV2([rows, columns], 0))
+
+
+@writes("tensordot_back")
+def _(
+    to: Body, dy: NodeResult, other: NodeResult, shape: NodeResult, axes: Any, axes_other: Any, is_left: bool
+) -> Any:
+    """Contract the axes that the other factor kept, and order the others as in the factor."""
+    whole, gone = to.outputs[0].shape, [i % rank_of(other) for i in axes_other]
+    if whole is None:
+        raise RefusedByRuleError("the rank of a tensor is unknown")
+    rank = len(whole)
+    summed = [i % rank for i in axes]
+    free = [i for i in range(rank) if i not in summed]
+    rest = [i for i in range(rank_of(other)) if i not in gone]
+    first = len(free) if is_left else 0
+    product = tensordot(to, dy, other, range(first, first + len(rest)), rest)
+    order = free + [summed[i] for i in sorted(range(len(gone)), key=gone.__getitem__)]
+    return to.Transpose(product, [order.index(i) for i in range(rank)])
 
 
 @writes("diag")

@@ -9,13 +9,13 @@ import numpy as np
 from ....ir.value_types import ListType
 from ..nodes import Body, NodeResult
 from ..rule_registry import RefusedByRuleError, refuse, writes
+from .indexing import put_back_item
 from .shapes import cast, shape_of, sliced
 
 ANY = -1
 """The shape of elements that may have any shape."""
 
 refuse("array_lengths", "TensorFlow has no operation for the sizes of a list's elements")
-refuse("array_add", "the sum of cotangents at a key")
 
 
 def dtype_of(array: NodeResult) -> str:
@@ -217,10 +217,12 @@ def _(to: Body, array: NodeResult, times: NodeResult) -> Any:
 
 @writes("list_equal")
 def _(to: Body, one: NodeResult, other: NodeResult) -> Any:
-    """Compare as rows; rows of different lengths are not equal, which gives a single False."""
-    same = to.Equal(stacked(to, one), stacked(to, other), incompatible_shape_error=False)
-    sizes = to.Equal(to.TensorListLength(one), to.TensorListLength(other))
-    return to.LogicalAnd(sizes, to.All(to.Reshape(same, [-1]), [0]))
+    """Compare the lengths, and the elements after the other list has got the length of the first."""
+    size = to.TensorListLength(one)
+    fitted = to.TensorListResize(other, size)
+    fitted.spec = other.spec
+    same = to.All(to.Equal(stacked(to, one), stacked(to, fitted)), [0])
+    return to.LogicalAnd(to.Equal(size, to.TensorListLength(other)), same)
 
 
 @writes("list_count")
@@ -253,6 +255,16 @@ def _(to: Body, array: NodeResult, index: NodeResult, shape: NodeResult, dtype: 
 def _(to: Body, one: NodeResult, other: NodeResult) -> Any:
     size = to.Maximum(to.TensorListLength(one), to.TensorListLength(other))
     return to.AddN([to.TensorListResize(one, size), to.TensorListResize(other, size)])
+
+
+@writes("array_add")
+def _(
+    to: Body, array: NodeResult, value: NodeResult, parts: list[NodeResult], shape: NodeResult, key: str
+) -> Any:
+    """Add to the list's only tensor, which is zero if it is missing."""
+    whole, sizes = to.TensorListResize(array, 1), cast(to, shape, "int32")
+    before = to.TensorListGetItem(whole, 0, sizes, element_dtype=dtype_of(array))
+    return to.TensorListSetItem(whole, 0, to.AddV2(before, put_back_item(to, value, shape, parts, key)))
 
 
 def _zero(to: Body, array: NodeResult) -> NodeResult:

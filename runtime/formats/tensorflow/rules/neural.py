@@ -5,10 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from ..nodes import Body, NodeResult
-from ..rule_registry import RefusedByRuleError, direct, writes
+from ..rule_registry import RefusedByRuleError, direct, refuse, writes
 from .shapes import axis_back, axis_last, cast, joined, rank_of, sliced
 
 direct("elu=Elu relu=Relu relu6=Relu6 selu=Selu softsign=Softsign")
+
+
+refuse("pooled_violators pool_means", "TensorFlow has no such operation, and its gradient")
+refuse(
+    "ctc_loss_and_gradient ctc_collapse ctc_unique_labels",
+    "TensorFlow's operation takes the labels as a sparse tensor, and the last class as the blank",
+)
+refuse("gcd lcm", "TensorFlow has no such operation")
+refuse("all_gather all_reduce broadcast_from reduce_scatter reduce_to", "a collective of several processes")
+refuse("fused", "executors make it; no program has it")
 
 
 @writes("leaky_relu")
@@ -108,6 +118,29 @@ def _(to: Body, input: NodeResult, block_shape: NodeResult, paddings: NodeResult
 def _(to: Body, images: NodeResult, ksizes: Any, strides: Any, rates: Any, padding: str) -> Any:
     sizes = {"ksizes": [1, *ksizes, 1], "strides": [1, *strides, 1], "rates": [1, *rates, 1]}
     return to.ExtractImagePatches(images, **sizes, padding=padding)
+
+
+@writes("extract_image_patches_grad")
+def _(
+    to: Body, grads: NodeResult, sizes: NodeResult, ksizes: Any, strides: Any, rates: Any, padding: str
+) -> Any:
+    """Add each element at the pixel that it was taken from, which the patches of an image of numbers tell."""
+    shape = cast(to, sizes, "int32")
+    batch, height, width, channels = to.Unpack(shape, num=4, axis=0)
+    count = to.Mul(height, width)
+    numbers = to.Reshape(
+        to.Range(1, to.AddV2(count, 1), 1), to.Pack([to.const(1), height, width, to.const(1)])
+    )
+    settings = {
+        "ksizes": [1, *ksizes, 1],
+        "strides": [1, *strides, 1],
+        "rates": [1, *rates, 1],
+        "padding": padding,
+    }
+    places = to.Sub(to.Reshape(to.ExtractImagePatches(numbers, **settings), [-1]), 1)
+    rows = to.Transpose(to.Reshape(grads, to.Pack([batch, to.Size(places), channels])), [1, 0, 2])
+    summed = to.UnsortedSegmentSum(rows, places, count)
+    return to.Reshape(to.Transpose(summed, [1, 0, 2]), shape)
 
 
 @writes("extract_volume_patches")

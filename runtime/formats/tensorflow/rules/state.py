@@ -20,7 +20,7 @@ refuse(
     "Python code cannot be part of a file",
 )
 refuse("write_summary", "summaries are written by the process that runs the graph")
-refuse("placeholder", "a graph of a session; give the inputs as arguments of a function")
+refuse("placeholder", "a placeholder of TensorFlow 1; give the inputs as arguments of a function")
 refuse(
     "dataset dataset_cardinality dataset_handle iterator iterator_advance iterator_current iterator_handle "
     "iterator_next iterator_next_as_optional optional_from_value optional_get_value optional_has_value optional_none",

@@ -129,11 +129,11 @@ def test_the_checkpoint_has_values_and_objects(model):
 
 
 def test_save_writes_the_format_that_its_options_name(tmp_path):
-    options = tf.saved_model.SaveOptions(format="tensorflow")
+    options = tf.saved_model.SaveOptions(experimental_format="tensorflow")
     tf.saved_model.save(Model(), tmp_path, options=options)
     assert (tmp_path / "variables" / "variables.index").exists()
-    with pytest.raises(ValueError, match="`format` must be 'agc' or 'tensorflow', not 'onnx'"):
-        tf.saved_model.save(Model(), tmp_path, options=tf.saved_model.SaveOptions(format="onnx"))
+    with pytest.raises(ValueError, match="`experimental_format` must be 'agc' or 'tensorflow', not 'onnx'"):
+        tf.saved_model.save(Model(), tmp_path, options=tf.saved_model.SaveOptions(experimental_format="onnx"))
 
 
 def test_one_function_is_a_model_and_a_signature(tmp_path):
