@@ -87,7 +87,10 @@ function showForm() {
     const rows = right.rows.map((row) => ({ ...row.row, kind: row.kind === "added" ? row.row.kind : row.kind, op: row.op }));
     drawing.show(rows).then(() => drawing.heat((node) => shareOf(model.times[node.op])));
     drawing.mark(null, state.at);
-  } else if (state.at !== null) right.revealOrigin(state.at);
+  } else {
+    const change = right.rows.findIndex(({ kind }) => kind === "added" || kind === "ghost");
+    if (change >= 0) right.reveal(change); else if (state.at !== null) right.revealOrigin(state.at);
+  }
   right.paint();
   remember();
 }
@@ -117,8 +120,6 @@ function showStages() {
 function goToStage(index) {
   state.stage[state.tab] = index;
   showForm();
-  const first = right.rows.findIndex(({ kind }) => kind === "added" || kind === "ghost");
-  if (first >= 0) right.reveal(first);
 }
 
 function step(direction) {

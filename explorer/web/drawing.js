@@ -282,6 +282,15 @@ class Drawing {
     const width = this.paper.clientWidth - 36, height = this.paper.clientHeight - 24;
     this.scale = Math.max(0.8, Math.min(1, width / this.width, height / this.height));
     this.resize();
+    this.toFirst();
+  }
+
+  // Scroll to the first node, which may be far from the left border of a wide drawing.
+  toFirst() {
+    const [first] = this.groups.values();
+    if (!first) return;
+    const node = first.getBoundingClientRect(), paper = this.paper.getBoundingClientRect();
+    this.paper.scrollLeft += node.left + node.width / 2 - paper.left - paper.width / 2;
   }
 
   resize() {
