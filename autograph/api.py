@@ -155,7 +155,13 @@ def _switch(names: tuple[str, ...], converted: bool | None) -> None:
 
 
 def to_graph(entity: F, recursive: bool = True, experimental_optional_features: Features = None) -> F:
-    """TensorFlow's name for `convert`."""
+    """TensorFlow's name for `convert`.
+
+    >>> def sign(x):
+    ...     return 1 if x > 0 else -1
+    >>> to_graph(sign)(5)
+    1
+    """
     return convert(entity, recursive=recursive, optional_features=experimental_optional_features)
 
 

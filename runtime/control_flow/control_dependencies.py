@@ -37,6 +37,11 @@ def control_dependencies(control_inputs: Any) -> Iterator[None]:
     In a graph for sessions, which run only the operations that are fetched, the operations of the block depend on
     `control_inputs`. Functions among them are called first in eager code. In a graph they raise a TypeError, as in
     TensorFlow.
+
+    >>> import agc.runtime as tf
+    >>> with tf.control_dependencies([tf.constant(1)]):
+    ...     tf.constant(2).numpy()
+    np.int32(2)
     """
     builder = current()
     for given in control_inputs or ():

@@ -43,7 +43,13 @@ def decode_image(
 
 @export("io.decode_png", "image.decode_png")
 def decode_png(contents: Any, channels: int = 0, dtype: Any = dtypes.uint8, name: str | None = None) -> Any:
-    """Return a PNG image as uint8 or uint16 [height, width, channels]; see `tf.io.decode_image`."""
+    """Return a PNG image as uint8 or uint16 [height, width, channels]; see `tf.io.decode_image`.
+
+    >>> import agc.runtime as tf
+    >>> png = tf.io.encode_png(tf.constant([[[255], [0]]], tf.uint8))
+    >>> tf.io.decode_png(png).numpy().tolist()
+    [[[255], [0]]]
+    """
     kind = dtypes.as_dtype(dtype)
     if kind not in (dtypes.uint8, dtypes.uint16):
         raise ValueError(f"`dtype` must be uint8 or uint16, not {kind.name}")

@@ -227,7 +227,14 @@ def parse_example(
 def parse_single_example(
     serialized: Any, features: Mapping[str, Any], example_names: Any = None, name: str | None = None
 ) -> dict[str, Any]:
-    """Return the features of one record of `tf.train.Example`, a scalar string; see `tf.io.parse_example`."""
+    """Return the features of one record of `tf.train.Example`, a scalar string; see `tf.io.parse_example`.
+
+    >>> import agc.runtime as tf
+    >>> value = tf.train.Feature(float_list=tf.train.FloatList(value=[0.5]))
+    >>> record = tf.train.Example(features=tf.train.Features(feature={"x": value})).SerializeToString()
+    >>> tf.io.parse_single_example(record, {"x": tf.io.FixedLenFeature([], tf.float32)})["x"].numpy()
+    np.float32(0.5)
+    """
     return parse_example(scalar(serialized), features, example_names, name)
 
 

@@ -96,7 +96,14 @@ Operand = Value | Constant
 
 @export("Operation")
 class Operation:
-    """One operation of a graph: `outputs = op inputs [attrs]`, with regions for control flow."""
+    """One operation of a graph: `outputs = op inputs [attrs]`, with regions for control flow.
+
+    >>> import agc.runtime as tf
+    >>> graph = tf.function(lambda x: x + 1).get_concrete_function(tf.constant(1)).graph
+    >>> (add,) = graph.get_operations()
+    >>> add.name, add.type, len(add.inputs)
+    ('add', 'add', 2)
+    """
 
     __slots__ = (
         "_home", "attrs", "device", "inputs", "op", "origin", "outputs", "regions", "stateful", "type",
@@ -189,7 +196,13 @@ def _has_scalars_only(graph: Graph) -> bool:
 
 @export("Graph")
 class Graph:
-    """A function over tensors as data; see the module's docstring. Equal graphs have the same text."""
+    """A function over tensors as data; see the module's docstring. Equal graphs have the same text.
+
+    >>> import agc.runtime as tf
+    >>> graph = tf.function(lambda x: x + 1).get_concrete_function(tf.constant(1)).graph
+    >>> [operation.type for operation in graph.get_operations()]
+    ['add']
+    """
 
     __slots__ = (
         "__weakref__", "_builder", "_is_scalar", "_live", "_naming", "inputs", "name", "operations", "ops", "outputs",

@@ -65,7 +65,17 @@ def load(export_dir: Any, tags: Any = None, options: Any = None) -> Any:
 
 
 def contains_saved_model(export_dir: Any) -> bool:
-    """Return whether a folder has a saved model, of this library or of TensorFlow."""
+    """Return whether a folder has a saved model, of this library or of TensorFlow.
+
+    >>> import agc.runtime as tf
+    >>> import tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> tf.saved_model.contains_saved_model(folder)
+    False
+    >>> tf.saved_model.save(tf.Module(), folder)
+    >>> tf.saved_model.contains_saved_model(folder)
+    True
+    """
     return any((Path(export_dir) / name).is_file() for name in (file_format.INDEX, TENSORFLOW_FILE))
 
 

@@ -237,7 +237,15 @@ def _check_free(path: Path, overwrite: bool) -> None:
 
 
 def glob(pattern: Any) -> list[str]:
-    """Return the files that match a pattern, or one of a list of patterns."""
+    """Return the files that match a pattern, or one of a list of patterns.
+
+    >>> import agc.runtime as tf
+    >>> import tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> tf.io.write_file(f"{folder}/a.txt", "")
+    >>> [path.removeprefix(folder) for path in tf.io.gfile.glob(f"{folder}/*.txt")]
+    ['/a.txt']
+    """
     given = [pattern] if isinstance(pattern, (str, bytes, os.PathLike)) else pattern
     return [found for each in given for found in sorted(patterns.glob(_name(each)))]
 

@@ -37,6 +37,12 @@ def scalar(name: str, data: Any, step: Any = None, description: str | None = Non
 
     Returns a bool scalar: whether it was written. Raises ValueError for data that are no scalar, and without a
     step.
+
+    >>> import agc.runtime as tf
+    >>> import tempfile
+    >>> with tf.summary.create_file_writer(tempfile.mkdtemp()).as_default(step=3):
+    ...     print(bool(tf.summary.scalar("loss", 0.25)))
+    True
     """
     number = cast(convert_to_tensor(data), dtypes.float32)
     if number.shape.rank not in (0, None):
@@ -51,6 +57,12 @@ def histogram(
     """Write a histogram of `buckets` (default 30) of equal width between the minimum and the maximum.
 
     Other arguments, results and errors as for `scalar`; `data` may have any shape.
+
+    >>> import agc.runtime as tf
+    >>> import tempfile
+    >>> with tf.summary.create_file_writer(tempfile.mkdtemp()).as_default(step=3):
+    ...     print(bool(tf.summary.histogram("weights", tf.ones([10]))))
+    True
     """
     numbers = cast(convert_to_tensor(data), dtypes.float64)
     encode = functools.partial(histogram_of, buckets=30 if buckets is None else int(buckets))

@@ -41,13 +41,21 @@ def assert_rank(x: Any, rank: Any, message: str | None = None, name: str | None 
 
 @export("debugging.assert_rank_at_least")
 def assert_rank_at_least(x: Any, rank: Any, message: str | None = None, name: str | None = None) -> None:
-    """Raise ValueError unless the rank of `x` is at least `rank`; otherwise as `assert_rank`."""
+    """Raise ValueError unless the rank of `x` is at least `rank`; otherwise as `assert_rank`.
+
+    >>> import agc.runtime as tf
+    >>> tf.debugging.assert_rank_at_least(tf.zeros([2, 2]), 1)
+    """
     check_rank(convert_to_tensor(x), [rank], "rank at least", message)
 
 
 @export("debugging.assert_rank_in")
 def assert_rank_in(x: Any, ranks: Iterable[Any], message: str | None = None, name: str | None = None) -> None:
-    """Raise ValueError unless `x` has one of these ranks; otherwise as `assert_rank`."""
+    """Raise ValueError unless `x` has one of these ranks; otherwise as `assert_rank`.
+
+    >>> import agc.runtime as tf
+    >>> tf.debugging.assert_rank_in(tf.zeros([2]), (0, 1))
+    """
     check_rank(convert_to_tensor(x), list(ranks), "rank in", message)
 
 
@@ -101,7 +109,11 @@ def assert_scalar(tensor: Any, message: str | None = None, name: str | None = No
 
 @export("debugging.assert_integer")
 def assert_integer(x: Any, message: str | None = None, name: str | None = None) -> None:
-    """Raise TypeError unless `x` has an integer dtype."""
+    """Raise TypeError unless `x` has an integer dtype.
+
+    >>> import agc.runtime as tf
+    >>> tf.debugging.assert_integer(tf.constant(1))
+    """
     found = convert_to_tensor(x)
     if not found.dtype.is_integer:
         said = f"{message}.  " if message else ""

@@ -37,6 +37,11 @@ def print(  # TensorFlow's name
         output_stream: `sys.stderr` (default), `sys.stdout`, or "file://PATH" to append to a file.
         summarize: how many elements to show at both ends of each axis; -1 for all.
         sep, end: between and after the inputs, as in Python's `print`.
+
+    >>> import agc.runtime as tf
+    >>> import sys
+    >>> tf.print("x =", tf.constant([1, 2]), output_stream=sys.stdout)
+    x = [1 2]
     """
     tensors: list[TensorMention] = []
     text = sep.join(_text(value, tensors, summarize) for value in inputs)
