@@ -161,6 +161,7 @@ def _text_of(origin: Origin | None) -> str:
 def place(origin: Origin | None) -> str:
     """Return a line as the tables show it, with the file name relative to the working directory.
 
+    >>> import os
     >>> place(None), place(Origin(os.path.abspath("train.py"), 7, "fit"))
     ('', 'train.py:7, in fit')
     """

@@ -29,7 +29,7 @@ class NpzArrays(Mapping[str, Array]):
 
     Raises NotFoundError when there is no file, DataLossError when it is damaged or holds Python objects.
 
-    >>> import tempfile
+    >>> import contextlib, tempfile
     >>> path = Path(tempfile.mkdtemp()) / "a.npz"
     >>> np.savez(path, w=np.ones([2]))
     >>> with contextlib.closing(NpzArrays(path)) as arrays:

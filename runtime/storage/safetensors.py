@@ -141,7 +141,7 @@ class StoredArrays(Mapping[str, Array]):
 
     Raises NotFoundError when there is no file, DataLossError when it is damaged.
 
-    >>> import tempfile
+    >>> import contextlib, tempfile
     >>> path = Path(tempfile.mkdtemp()) / "a.safetensors"
     >>> _ = write(path, {"w": np.ones([2], np.float32)})
     >>> with contextlib.closing(StoredArrays(path)) as arrays:
