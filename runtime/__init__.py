@@ -56,6 +56,7 @@ NAMESPACES = (
     "data",
     "distribute",
     "export",
+    "graph_util",
     "image",
     "io",
     "linalg",

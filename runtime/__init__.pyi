@@ -82,6 +82,7 @@ from agc.runtime.control_flow.tracing_context import get_logger as get_logger
 from agc.runtime.control_flow.tracing_context import get_static_value as get_static_value
 from agc.runtime.autodiff.custom_gradient import grad_pass_through as grad_pass_through
 from agc.runtime.autodiff.graph_gradients import gradients as gradients
+from agc.runtime import graph_util as graph_util
 from agc.runtime.control_flow.control_dependencies import group as group
 from agc.runtime.ops.arrays.shape_arithmetic import guarantee_const as guarantee_const
 from agc.runtime.autodiff.graph_gradients import hessians as hessians
@@ -89,6 +90,7 @@ from agc.runtime.ops.reduce.histogram import histogram_fixed_width_bins as histo
 from agc.runtime.control_flow.control_dependencies import identity_n as identity_n
 from agc.runtime.ops.signal.fftnd import ifftnd as ifftnd
 from agc.runtime import image as image
+from agc.runtime.formats.tensorflow.import_graph_def import import_graph_def as import_graph_def
 from agc.runtime.control_flow.tracing_context import init_scope as init_scope
 from keras._tf_keras.keras import initializers as initializers
 from agc.runtime.control_flow.tracing_context import inside_function as inside_function

@@ -117,6 +117,7 @@ MEMBERS = {
     "identity": ".ops.math.cast",
     "identity_n": ".control_flow.control_dependencies",
     "ifftnd": ".ops.signal.fftnd",
+    "import_graph_def": ".formats.tensorflow.import_graph_def",
     "init_scope": ".control_flow.tracing_context",
     "inside_function": ".control_flow.tracing_context",
     "install_as_tensorflow": ".interop.tensorflow.alias",

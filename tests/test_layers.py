@@ -362,7 +362,7 @@ LAYERS = (
     "sparse ragged linear_operator higher_order",
     "audio bitwise debugging linalg _math_special math nn quantization random sets signal strings sysconfig",
     "formats lookup image train saved_model profiler data io summary distribute types xla export",
-    "autograph _top_level_names runtime",
+    "autograph graph_util _top_level_names runtime",
     "interop keras experimental raw_ops compat test",
 )
 """The packages and files of the runtime, the lowest first. `runtime` is the namespace `tf` itself, which imports the

@@ -1,0 +1,88 @@
+"""Graphs of TensorFlow as functions of tensors: order, names of results, and damaged graphs."""
+
+import agc.runtime as tf
+import numpy as np
+import pytest
+from agc.runtime.formats.tensorflow.graph_messages import GraphDef, NodeDef
+from agc.runtime.formats.tensorflow.import_graph_def import import_graph_def
+from agc.runtime.formats.tensorflow.node_programs import node_program
+from agc.runtime.storage.tensor_protos import serialized
+
+
+def node(name, op, *inputs, **attributes):
+    made = NodeDef(name=name, op=op, input=list(inputs))
+    for key, (kind, value) in attributes.items():
+        setattr(made.attr[key], kind, value)
+    return made
+
+
+def constant(name, value):
+    made = node(name, "Const")
+    made.attr["value"].tensor = serialized(np.asarray(value))
+    return made
+
+
+FLOAT, INT = ("type", 1), ("type", 3)
+X = tf.constant([[4.0, 1.0], [2.0, 3.0]])
+
+
+def test_nodes_run_in_the_order_of_their_inputs_and_others_do_not_run():
+    graph = GraphDef(node=[
+        node("y", "AddV2", "double", "x", "^check", T=FLOAT),
+        node("fails", "Placeholder"), node("check", "NoOp"),
+        node("double", "Mul", "x", "two", T=FLOAT), node("x", "Placeholder"), constant("two", np.float32(2)),
+    ])  # fmt: skip
+    (y,) = import_graph_def(graph, {"x:0": X}, ["y"])
+    assert y.numpy().tolist() == (X * 3).numpy().tolist()
+    steps = [step.node.name for step in node_program(graph.node, ["x"], ["y:0"]).steps]
+    assert steps == ["two", "double", "check", "y"]
+    with pytest.raises(tf.errors.FailedPreconditionError, match="a value for the placeholder 'x'"):
+        import_graph_def(graph, {}, ["y"])
+
+
+def test_results_are_named_by_their_numbers():
+    graph = GraphDef(node=[
+        node("parts", "Split", "axis", "x", num_split=("i", 2), T=FLOAT), constant("axis", np.int32(1)),
+        node("x", "Placeholder"), node("best", "TopKV2", "parts:1", "one", T=FLOAT), constant("one", np.int32(1)),
+    ])  # fmt: skip
+    values, places = import_graph_def(graph, {"x": X}, ["best", "best:1"])
+    assert values.numpy().tolist() == [[1.0], [3.0]]
+    assert places.numpy().tolist() == [[0], [0]]
+
+
+def test_imported_graphs_are_traced_and_differentiated():
+    graph = GraphDef(node=[node("y", "Square", "x", T=FLOAT), node("x", "Placeholder")])
+    function = tf.function(lambda x: import_graph_def(graph, {"x": x}, ["y"])[0])
+    with tf.GradientTape() as tape:
+        tape.watch(X)
+        y = function(X)
+    assert tape.gradient(y, X).numpy().tolist() == (2 * X).numpy().tolist()
+
+
+DAMAGED = {
+    "a node that needs itself": ([node("a", "Neg", "b"), node("b", "Neg", "a")], "needs itself"),
+    "an input that is missing": ([node("a", "Neg", "c")], "there is no node 'c'"),
+    "an attribute of another kind": (
+        [constant("a0", 1.0), node("a", "Sum", "a0", "a0", keep_dims=("i", 1))], "of the kind 'i', not 'bool'",
+    ),
+    "a constant without a value": ([node("a", "Const")], "dtype"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("nodes, message", DAMAGED.values(), ids=DAMAGED.keys())
+def test_damaged_graphs_are_named(nodes, message):
+    with pytest.raises((ValueError, tf.errors.DataLossError), match=message):
+        import_graph_def(GraphDef(node=nodes), {}, ["a"])
+
+
+def test_a_result_that_is_missing_and_loops_of_tensorflow_1_are_refused(tmp_path):
+    graph = GraphDef(node=[node("a", "Enter", "x"), node("x", "Placeholder")])
+    with pytest.raises(tf.errors.DataLossError, match="there is no node 'y:1'"):
+        import_graph_def(graph, {}, ["y:1"])
+    (tmp_path / "graph.pb").write_bytes(graph.SerializeToString())
+    with pytest.raises(
+        tf.errors.UnimplementedError, match=r"graph\.pb: it has .*\n  1 x Enter: control flow"
+    ):
+        import_graph_def(tmp_path / "graph.pb", {}, ["a"])
+    with pytest.raises(ValueError, match="needs the names of the results"):
+        import_graph_def(graph)
