@@ -30,6 +30,8 @@ def import_graph_def(
     input_map: Mapping[str, Any] | None = None,
     return_elements: Iterable[str] | None = None,
     name: str | None = None,
+    op_dict: Any = None,
+    producer_op_list: Any = None,
 ) -> list[Any]:
     """Return results of a graph without variables, such as a frozen GraphDef.
 
@@ -37,7 +39,7 @@ def import_graph_def(
         graph_def: the path of a `.pb` file, its content as bytes, or a message of it with `SerializeToString`.
         input_map: tensors by the names of the results that they replace, such as "x" or "x:0".
         return_elements: the names of the results. TensorFlow's default, None, only adds nodes to its graph.
-        name: accepted, without effect.
+        name, op_dict, producer_op_list: accepted, without effect.
 
     Inside of `tf.function` the operations become part of its graph. Raises ValueError for names that the graph lacks,
     UnimplementedError that lists all operations that are not supported, DataLossError for a damaged file.
