@@ -1,10 +1,10 @@
 """Count the programs that each AutoGraph carries: the same Python functions, compiled by agc and by its peers.
 
-    python -m benchmarks.autographs --peer tensorflow=PYTHON --peer jax=PYTHON --peer numba=PYTHON --peer catalyst=PYTHON
+    python -m benchmarks.autographs --peer tensorflow=PYTHON --peer jax=PYTHON --peer numba=PYTHON
 
-The programs are those of tests/jax_backend/programs.py, which know nothing of any library. A program counts if each of
-its calls gives what Python gives. PYTHON is the interpreter of an environment with the library (Catalyst brings PennyLane,
-whose AutoGraph is diastatic-malt).
+PYTHON is the interpreter of an environment with the library. A peer is also `catalyst`, which brings PennyLane, whose
+AutoGraph is diastatic-malt. The programs are those of tests/jax_backend/programs.py, which know nothing of any library.
+A program counts if each of its calls gives what Python gives.
 """
 
 from __future__ import annotations
