@@ -19,6 +19,8 @@ Array = Any
 
 @lowers("conv")
 def _(site: Any, x: Array, filter: Array) -> Array:
+    if 0 in site.shape or not x.size or not filter.size:
+        return jnp.zeros(site.shape, site.dtype)
     return _convolution(site, x.shape, filter.shape)(x, filter).astype(site.dtype)
 
 

@@ -120,6 +120,22 @@ def _(site: Any, x: Array) -> Array:
     return converted(x, site.dtype)
 
 
+@lowers("linspace")
+def _(site: Any, start: Array, stop: Array, num: Array) -> Array:
+    axis = site.attrs["axis"]
+    first, last = (jnp.asarray(x) for x in jnp.broadcast_arrays(start, stop))
+    count = site.shape[axis]
+    if first.dtype.kind == "b":
+        raise ValueError("truth values are not subtracted")
+    if count < 2:
+        return jnp.repeat(jnp.expand_dims(first, axis), count, axis)
+    step = (last - first) / first.dtype.type(count - 1)
+    steps = jnp.arange(count - 1, dtype=first.dtype).reshape(-1, *(1,) * first.ndim)
+    inner = first + step * steps
+    whole = jnp.concatenate([inner, last[None].astype(inner.dtype)])
+    return jnp.moveaxis(converted(whole, first.dtype), 0, axis)
+
+
 def converted(x: Array, dtype: np.dtype[Any]) -> Array:
     """Return the elements in another dtype: floats that no integer represents become what they do on x86 CPUs."""
     x = jnp.asarray(x)
@@ -133,7 +149,7 @@ def converted(x: Array, dtype: np.dtype[Any]) -> Array:
     fits = (wide >= least) & (wide < -least)
     number = jnp.where(fits, wide, least).astype(np.int64 if bits == 64 else np.int32)
     if dtype.kind == "u" and dtype.itemsize == 8:
-        upper = jnp.where((wide >= -least) & (wide < -2 * least), wide + least, 0.0).astype(np.int64)
+        upper = jnp.where((wide >= -least) & (wide < -2 * least), wide + least, least).astype(np.int64)
         number = jnp.where(wide >= -least, upper ^ np.int64(-(2**63)), number)
     return number.astype(dtype)
 
@@ -158,22 +174,23 @@ def _(site: Any, x: Array) -> Array:
 
 @lowers("expint")
 def _(site: Any, x: Array) -> Array:
-    found = jax.scipy.special.expi(x)
+    found = jax.scipy.special.expi(x.astype(np.float64)).astype(x.dtype)
     return jnp.where(x > 0, found, jnp.where(x == 0, x.dtype.type(-np.inf), x.dtype.type(np.nan)))
 
 
-def _special(name: str) -> Any:
+def _special(name: str, kind: Any) -> Any:
     def rule(site: Any, *operands: Array) -> Array:
-        kind = np.float64 if operands[0].dtype == np.float64 else np.float32
-        given = [jnp.asarray(x).astype(kind) for x in operands]
-        return getattr(jax.scipy.special, name)(*given)
+        wide = np.float64 if operands[0].dtype == np.float64 else kind
+        return getattr(jax.scipy.special, name)(*(jnp.asarray(x).astype(wide) for x in operands))
 
     return rule
 
 
+for _name in ("erf", "erfc"):
+    lowers(_name)(_special(_name, np.float32))
+
 for _name, _function in {
-    "erf": "erf", "erfc": "erfc", "lgamma": "gammaln", "digamma": "digamma", "erfinv": "erfinv", "ndtri": "ndtri",
-    "bessel_i0": "i0", "bessel_i0e": "i0e", "bessel_i1": "i1", "bessel_i1e": "i1e",
-    "spence": "spence",
+    "lgamma": "gammaln", "digamma": "digamma", "erfinv": "erfinv", "ndtri": "ndtri", "bessel_i0": "i0",
+    "bessel_i0e": "i0e", "bessel_i1": "i1", "bessel_i1e": "i1e", "spence": "spence",
 }.items():  # fmt: skip
-    lowers(_name)(_special(_function))
+    lowers(_name)(_special(_function, np.float64))  # JAX's float32 functions have a few digits less
