@@ -24,28 +24,40 @@ Array = Any
 
 
 class ListForm(NamedTuple):
-    """The form of a list: that of its elements, None if it is not known yet, and how many elements it has room for."""
+    """The form of a list: that of its elements, None if it is not known yet, and how many elements it has room for.
+
+    A list that `is_clean` has zeros after its last element; one that `has_gaps` has removed elements.
+    """
 
     element: Any
     most: int
+    is_clean: bool = True
+    has_gaps: bool = False
 
 
 class TracedList:
     """A list: its rows, or None if the form of its elements is unknown, its length, and a bound of that.
 
-    Rows after the last element are zeros.
+    What is popped or removed stays in the rows, as writes between reads make XLA copy all rows: a list that is not
+    clean has such rows after its last element, and `gone`, if it is not None, marks those of removed elements.
     """
 
-    __slots__ = ("length", "most", "rows")
+    __slots__ = ("gone", "is_clean", "length", "most", "rows")
 
-    def __init__(self, rows: Any, length: Array, most: int) -> None:
+    def __init__(self, rows: Any, length: Array, most: int, is_clean: bool = True, gone: Any = None) -> None:
         self.rows = rows
         self.length = length
         self.most = most
+        self.is_clean = is_clean
+        self.gone = gone
 
     def get(self, index: Array) -> Any:
         """Return the row at an index within the buffer."""
-        return jax.tree.map(lambda part: lax.dynamic_index_in_dim(part, index, 0, keepdims=False), self.rows)
+        row = jax.tree.map(lambda part: lax.dynamic_index_in_dim(part, index, 0, keepdims=False), self.rows)
+        if self.gone is None:
+            return row
+        is_gone = self.gone[index]
+        return jax.tree.map(lambda part: jnp.where(is_gone, part.dtype.type(0), part), row)
 
     def put(self, index: Array, element: Any, most: int) -> TracedList:
         """Return the list with a row replaced, and with room for `most` elements."""
@@ -54,17 +66,29 @@ class TracedList:
         rows = jax.tree.map(
             lambda all, one: lax.dynamic_update_index_in_dim(all, one, index, 0), made.rows, new
         )
-        return TracedList(rows, self.length, most)
+        gone = None if made.gone is None else made.gone.at[index].set(False)
+        return TracedList(rows, self.length, most, self.is_clean, gone)
 
     def append(self, element: Any) -> TracedList:
         """Return the list with an element more."""
         longer = self.put(self.length, element, self.most + 1)
-        return TracedList(longer.rows, self.length + np.int32(1), longer.most)
+        return longer.with_length(self.length + np.int32(1))
 
-    def cleared(self, index: Array, length: Array) -> TracedList:
-        """Return the list with another length, and zeros in a row after its end."""
-        rows = jax.tree.map(lambda part: part.at[index].set(jnp.zeros((), part.dtype)), self.rows)
-        return TracedList(rows, length, self.most)
+    def with_length(self, length: Array, most: int | None = None) -> TracedList:
+        """Return the list with another length, and another bound of that."""
+        bound = self.most if most is None else most
+        return TracedList(self.rows, length, bound, self.is_clean, self.gone)
+
+    def shorter(self) -> TracedList:
+        """Return the list without its last element."""
+        return TracedList(self.rows, jnp.maximum(self.length - np.int32(1), 0), self.most, False, self.gone)
+
+    def without(self, indices: Array) -> TracedList:
+        """Return the list with elements removed, which become zeros."""
+        gone = jnp.zeros(form_of(self).most, bool) if self.gone is None else self.gone
+        return TracedList(
+            self.rows, self.length, self.most, self.is_clean, gone.at[indices].set(True, mode="drop")
+        )
 
     def prefix(self, count: int) -> Any:
         """Return the first rows, as many as `count`, which is at most the room."""
@@ -83,19 +107,24 @@ class OneRow:
 
 jax.tree_util.register_pytree_node(
     TracedList,
-    lambda value: ((value.rows, value.length), value.most),
-    lambda most, children: TracedList(*children, most),
+    lambda value: ((value.rows, value.length, value.gone), (value.most, value.is_clean)),
+    lambda fixed, children: TracedList(*children[:2], *fixed, children[2]),
 )
 
 
 def form_of(value: Any, axes: int = 0) -> Any:
     """Return the form of a value, which has this number of leading axes if it is the rows of a list."""
+    if isinstance(value, OneRow):
+        raise NotLoweredError(
+            "the cotangent of a list has no room that is known when the program is compiled"
+        )
     if not isinstance(value, TracedList):
         return jax.ShapeDtypeStruct(np.shape(value)[axes:], jnp.result_type(value))
+    facts = value.is_clean, value.gone is not None
     if value.rows is None:
-        return ListForm(None, value.most)
+        return ListForm(None, value.most, *facts)
     room = jax.tree.leaves(value.rows)[0].shape[axes]
-    return ListForm(form_of(value.rows, axes + 1), max(value.most, room))
+    return ListForm(form_of(value.rows, axes + 1), max(value.most, room), *facts)
 
 
 def united(one: Any, other: Any) -> Any:
@@ -103,7 +132,12 @@ def united(one: Any, other: Any) -> Any:
     if one is None or other is None:
         return other if one is None else one
     if isinstance(one, ListForm):
-        return ListForm(united(one.element, other.element), max(one.most, other.most))
+        return ListForm(
+            united(one.element, other.element),
+            max(one.most, other.most),
+            one.is_clean and other.is_clean,
+            one.has_gaps or other.has_gaps,
+        )
     if one.shape != other.shape:
         raise NotLoweredError(f"the elements of a list have the shapes {one.shape} and {other.shape}")
     return one
@@ -113,23 +147,27 @@ def zeros(form: Any, lead: tuple[int, ...] = ()) -> Any:
     """Return zeros of a form, with leading axes of these sizes."""
     if not isinstance(form, ListForm):
         return jnp.zeros((*lead, *form.shape), form.dtype)
-    rows = None if form.element is None else zeros(form.element, (*lead, form.most))
-    return TracedList(rows, jnp.zeros(lead, np.int32), form.most)
+    whole = (*lead, form.most)
+    rows = None if form.element is None else zeros(form.element, whole)
+    gone = jnp.zeros(whole, bool) if form.has_gaps else None
+    return TracedList(rows, jnp.zeros(lead, np.int32), form.most, form.is_clean, gone)
 
 
 def fitted(value: Any, form: Any, lead: tuple[int, ...] = ()) -> Any:
     """Return a value, with these leading axes, in a form that has at least as much room."""
     if not isinstance(form, ListForm):
         return jnp.asarray(value, form.dtype)
-    length = jnp.asarray(value.length, np.int32)
-    if form.element is None:
-        return TracedList(None, length, form.most)
-    if value.rows is None:
-        return TracedList(zeros(form.element, (*lead, form.most)), length, form.most)
-    room = form_of(value, len(lead)).most
-    rows = fitted(value.rows, form.element, (*lead, room))
-    axis = len(lead)
-    return TracedList(jax.tree.map(lambda part: _lengthened(part, axis, form.most), rows), length, form.most)
+    rows, gone, axis = value.rows, value.gone, len(lead)
+    if form.element is not None and rows is not None:
+        room = form_of(value, axis).most
+        whole = fitted(rows, form.element, (*lead, room))
+        rows = jax.tree.map(lambda part: _lengthened(part, axis, form.most), whole)
+    elif form.element is not None:
+        rows = zeros(form.element, (*lead, form.most))
+    if form.has_gaps:
+        gone = jnp.zeros((*lead, 0), bool) if gone is None else gone
+        gone = _lengthened(gone, axis, form.most)
+    return TracedList(rows, jnp.asarray(value.length, np.int32), form.most, form.is_clean, gone)
 
 
 def _lengthened(rows: Array, axis: int, size: int) -> Array:
@@ -137,6 +175,16 @@ def _lengthened(rows: Array, axis: int, size: int) -> Array:
     return rows if not missing else jnp.pad(rows, [(0, missing * (i == axis)) for i in range(rows.ndim)])
 
 
-def bounded(value: Any, most: int) -> Any:
-    """Return a list with another bound of its length."""
-    return TracedList(value.rows, value.length, most)
+def cleaned(array: TracedList, lead: tuple[int, ...] = ()) -> TracedList:
+    """Return a list, with these leading axes, with zeros in the place of all that are no elements."""
+    if (array.is_clean and array.gone is None) or array.rows is None:
+        return array
+    inside = jnp.arange(form_of(array, len(lead)).most) < jnp.asarray(array.length)[..., None]
+    if array.gone is not None:
+        inside &= ~array.gone
+
+    def kept(part: Array) -> Array:
+        mask = inside.reshape(*inside.shape, *(1,) * (part.ndim - inside.ndim))
+        return jnp.where(mask, part, part.dtype.type(0))
+
+    return TracedList(jax.tree.map(kept, array.rows), array.length, array.most)

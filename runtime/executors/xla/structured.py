@@ -21,7 +21,7 @@ from jax import lax
 
 from ...ir.graph import Constant, Graph, Value
 from ...ir.value_types import ListType, TensorType
-from .list_value import ListForm, bounded, fitted, form_of, united
+from .list_value import ListForm, fitted, form_of, united
 from .region_trace import RuleContext
 from .rule_registry import NotLoweredError, lowers
 
@@ -138,7 +138,7 @@ class _Loop:
             raise NotLoweredError(
                 "a list grows in a loop whose number of iterations is unknown: give the loop `maximum_iterations`"
             )
-        return ListForm(form.element, form.most + self.trips * growth)
+        return form._replace(most=form.most + self.trips * growth)
 
     def _carried(self, state: Sequence[Array]) -> list[Array]:
         """Return the state in the forms that it has in all iterations, with the bounds before an iteration."""
@@ -208,7 +208,8 @@ def _within(value: Any, form: Any, growth: int = 0) -> Any:
     """Return a value in a form; an iteration may add as many elements as `growth` to a list."""
     if not isinstance(form, ListForm):
         return fitted(value, form)
-    return bounded(fitted(value, form), form.most - growth)
+    made = fitted(value, form)
+    return made.with_length(made.length, form.most - growth)
 
 
 def _room(form: Any) -> int:
@@ -216,4 +217,4 @@ def _room(form: Any) -> int:
 
 
 def _have_equal_elements(one: Any, other: Any) -> bool:
-    return not isinstance(one, ListForm) or (one.element == other.element)
+    return not isinstance(one, ListForm) or one._replace(most=0) == other._replace(most=0)

@@ -12,7 +12,7 @@ import numpy as np
 from ....functionalize.list_lengths import SizedSpec
 from ....ir.value_types import ListType, TensorType
 from ....ops.lists.accumulator_list import ROWS
-from ..list_value import ListForm, OneRow, TracedList, fitted, form_of, united, zeros
+from ..list_value import ListForm, OneRow, TracedList, cleaned, fitted, form_of, united, zeros
 from ..rule_registry import NotLoweredError, lowers
 from .gather_scatter import checked
 from .indexing import replaced_at
@@ -57,7 +57,7 @@ def _(site: Any, array: TracedList, index: Array, value: Array) -> TracedList:
         (index >= 0) & (index <= array.length)
     )  # the plan leaves gaps, or says that the array cannot grow
     longer = array.put(index, value, array.most + 1)
-    return TracedList(longer.rows, jnp.maximum(array.length, index + 1), longer.most)
+    return longer.with_length(jnp.maximum(array.length, index + 1))
 
 
 @lowers("array_read")
@@ -112,13 +112,14 @@ def _(site: Any, array: TracedList, value: Array) -> TracedList:
     count = value.shape[0]
     if isinstance(site.operation.inputs[0].spec, SizedSpec):
         site.demand(count <= array.length)
-    rest = fitted(array, united(form_of(array), ListForm(form_of(value, 1), count)))
+    rest = fitted(cleaned(array), united(form_of(array), ListForm(form_of(value, 1), count)))
     rows = jnp.asarray(rest.rows).at[:count].set(value)
     return TracedList(rows, jnp.maximum(array.length, np.int32(count)), max(array.most, count))
 
 
 @lowers("array_scatter")
 def _(site: Any, array: TracedList, indices: Array, value: Array) -> TracedList:
+    array = cleaned(array)
     made = fitted(array, united(form_of(array), ListForm(form_of(value, 1), 0)))
     places = checked(site, indices, form_of(made).most)
     site.demand(places < array.length)
@@ -171,13 +172,12 @@ def _(site: Any, array: TracedList, index: Array, value: Array) -> TracedList:
 def _(site: Any, array: TracedList, index: Array = -1) -> list[Any]:
     place = _place(site, array, index)
     popped = _row(site, array, place)
-    length = jnp.maximum(array.length - np.int32(1), 0)
     if not isinstance(index, jax.Array) and int(index) == -1:
-        return [array.cleared(place, length), popped]
+        return [array.shorter(), popped]
     count = form_of(array).most
     order = jnp.arange(count) + (jnp.arange(count) >= place)
     rows = jax.tree.map(lambda part: jnp.take(part, order, 0, mode="clip"), array.rows)
-    return [TracedList(rows, array.length, array.most).cleared(length, length), popped]
+    return [TracedList(rows, array.length, array.most, array.is_clean).shorter(), popped]
 
 
 @lowers("list_reverse")
@@ -186,7 +186,7 @@ def _(site: Any, array: TracedList) -> TracedList:
         return array
     order = jnp.clip(array.length - 1 - jnp.arange(form_of(array).most), 0)
     rows = jax.tree.map(lambda part: jnp.take(part, order, 0, mode="clip"), array.rows)
-    return TracedList(rows, array.length, array.most)
+    return TracedList(rows, array.length, array.most, is_clean=False)
 
 
 # Cotangents of lists: missing elements count as zeros.
@@ -221,14 +221,16 @@ def _(site: Any, array: TracedList, index: Array) -> TracedList:
     if array.rows is None or form_of(array).most == 0:
         return empty(site.operation.outputs[0].spec)
     inner = array.get(jnp.asarray(index).astype(np.int32))
-    return TracedList(inner.rows, jnp.where(index < array.length, inner.length, 0), inner.most)
+    is_there = index < array.length
+    length = jnp.where(is_there, inner.length, 0)
+    return TracedList(inner.rows, length, inner.most, is_clean=False, gone=inner.gone)
 
 
 @lowers("array_rows")
 def _(site: Any, array: TracedList, shape: Array) -> Array:
     if isinstance(array, OneRow):
         return jnp.zeros(site.shape, site.dtype).at[array.index].set(array.element, mode="drop")
-    return _stacked(site, array, site.shape[0])
+    return _stacked(site, cleaned(array), site.shape[0])
 
 
 @lowers("array_sum")
@@ -241,12 +243,14 @@ def _(site: Any, one: Any, other: Any) -> Any:
         raise NotLoweredError(
             "the cotangent of a list has no room that is known when the program is compiled"
         )
+    if one.gone is not None:
+        one = cleaned(one)
     form = united(form_of(one), ListForm(form_of(other.element), one.most + 1))
     made, element = fitted(one, form), fitted(other.element, form.element)
-    site.demand(other.index < form.most)
+    site.demand((other.index < form.most) if one.is_clean else (other.index <= one.length))
     rows = jax.tree.map(lambda all, row: all.at[other.index].add(row), made.rows, element)
     most = one.most + 1 if form.most > one.most else one.most
-    return TracedList(rows, jnp.maximum(one.length, other.index + 1), most)
+    return TracedList(rows, jnp.maximum(one.length, other.index + 1), most, one.is_clean)
 
 
 def _sum(one: Any, other: Any, lead: tuple[int, ...]) -> Any:
@@ -254,18 +258,14 @@ def _sum(one: Any, other: Any, lead: tuple[int, ...]) -> Any:
     if not isinstance(one, TracedList):
         return one + other
     form = united(form_of(one, len(lead)), form_of(other, len(lead)))
-    both = [fitted(each, form, lead) for each in (one, other)]
+    both = [cleaned(fitted(each, form, lead), lead) for each in (one, other)]
     rows = None if form.element is None else _sum(both[0].rows, both[1].rows, (*lead, form.most))
     return TracedList(rows, jnp.maximum(one.length, other.length), max(one.most, other.most))
 
 
 @lowers("array_without")
 def _(site: Any, array: TracedList, indices: Array) -> TracedList:
-    if array.rows is None:
-        return array
-    places = jnp.reshape(jnp.asarray(indices), -1)
-    rows = jax.tree.map(lambda part: part.at[places].set(part.dtype.type(0), mode="drop"), array.rows)
-    return TracedList(rows, array.length, array.most)
+    return array if array.rows is None else array.without(jnp.reshape(jnp.asarray(indices), -1))
 
 
 @lowers("array_picked")
@@ -273,6 +273,7 @@ def _(site: Any, array: TracedList, places: Array) -> TracedList:
     count = places.shape[0]
     if array.rows is None:
         return TracedList(None, jnp.int32(count), count)
+    array = cleaned(array)
     inside = (places >= 0) & (places < array.length)
     chosen = jnp.where(inside, places, form_of(array).most)
     rows = jax.tree.map(lambda part: jnp.take(part, chosen, 0, mode="fill", fill_value=0), array.rows)
