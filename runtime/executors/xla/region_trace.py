@@ -116,7 +116,7 @@ def _read(operand: Operand, values: Mapping[Operand, Array]) -> Array:
     return operand.value if isinstance(operand, Constant) else values[operand]
 
 
-_EXACT = narrow_floats.EXACT | {"cast", "saturate_cast"}
+_EXACT = narrow_floats.EXACT | {"cast"}
 
 
 def _is_widened(operation: Operation) -> bool:

@@ -77,6 +77,8 @@ def test_executors_agree(name):
     concrete = tf.function(everything).get_concrete_function(operator, arguments)
     inputs = [part.numpy() for part in tf.nest.flatten((operator, arguments), expand_composites=True)]
     for executor, make in EXECUTORS.items():
+        if executor == "xla":  # its own tests compare operations
+            continue
         results = tf.nest.pack_sequence_as(expected, make(concrete.graph)(inputs))
         for member, value in expected.items():
             np.testing.assert_allclose(results[member], value, 1e-3, 1e-3, err_msg=f"{executor} {member}")

@@ -8,6 +8,7 @@ from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
 from ..rule_registry import lowers
 from .padding import known
@@ -74,6 +75,13 @@ def _(site: Any, matrix: Array, rhs: Array) -> Array:
     whole = _turned(half, True, True) if site.attrs["adjoint"] else half
     right = jnp.reshape(rhs, (1,) * (half.ndim - rhs.ndim) + rhs.shape)
     return _solvable(site, jnp.linalg.solve(whole, right), whole, right)
+
+
+@lowers("lu")
+def _(site: Any, x: Array) -> list[Array]:
+    packed, _, order = lax.linalg.lu(jnp.asarray(x))
+    site.demand(jnp.diagonal(packed, 0, -2, -1) != 0)
+    return [packed, order]
 
 
 @lowers("eigh")

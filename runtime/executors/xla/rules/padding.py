@@ -101,6 +101,7 @@ def _(site: Any, rows: Array, mask: Array, shape: Array) -> Array:
     axis = site.attrs["axis"]
     moved = jnp.moveaxis(jnp.asarray(rows), axis, 0)
     flat = jnp.reshape(mask, -1)
+    site.demand(jnp.sum(flat) == len(moved))
     if not len(moved):
         return jnp.zeros(site.shape, site.dtype)
     places = jnp.clip(jnp.cumsum(flat) - 1, 0, len(moved) - 1)

@@ -39,7 +39,7 @@ def _extreme(site: Any, x: Array, reduce: Any, sign: int) -> Array:
     elif x.dtype.kind == "b":
         start = sign > 0
     axes = site.attrs["axis"]
-    return reduce(x, axis=axes, keepdims=site.attrs["keepdims"], initial=start)
+    return reduce(x, axis=axes, keepdims=site.attrs["keepdims"], initial=x.dtype.type(start))
 
 
 @lowers("reduce_logsumexp")
