@@ -60,6 +60,7 @@ FORMATS = {
         Format("text", ".txt", "the graph as text", ".graph_text"),
         Format("json", ".json", "the graph as JSON", ".graph_json"),
         Format("onnx", ".onnx", "a model for ONNX Runtime and other runtimes", "..formats.onnx.model"),
+        Format("stablehlo", ".stablehlo", "StableHLO for XLA, as `jax.export` reads it", ".stablehlo_format"),
         Format("saved_model", "", "TensorFlow's SavedModel, a folder", ".tensorflow_model"),
         Format("graphdef", ".pb", "TensorFlow's frozen GraphDef", ".frozen_graph"),
     )

@@ -82,3 +82,18 @@ def saved_model(
         return write(source, path, input_signature, to="saved_model")
     write_files(Path(path), tensorflow_save.encode(source, signatures, {"producer": "agc"}))
     return None
+
+
+def stablehlo(
+    source: Any, path: Any, input_signature: Signature = (), *, dynamic_axes: Axes | None = None
+) -> Program:
+    """Write a function as StableHLO, which `jax.export.deserialize` reads (extra `[jax]`).
+
+    Args:
+        source, path, input_signature, dynamic_axes: see `write`. Unknown dimensions become symbolic sizes, if no
+            operation needs their numbers.
+
+    Variables that the function assigns are inputs after the others, and results after the others. If a check may
+    fail, the first result says whether it has. Raises `CannotExportError` with all operations that XLA cannot run.
+    """
+    return write(source, path, input_signature, to="stablehlo", dynamic_axes=dynamic_axes)

@@ -25,15 +25,21 @@ from typing import TYPE_CHECKING, Any
 from .library import INSTALL, available, missing
 
 if TYPE_CHECKING:
+    from .rule_registry import operation_kinds
     from .xla_function import XlaFunction
 
-__all__ = ["INSTALL", "XlaFunction", "available", "missing"]
+__all__ = ["INSTALL", "XlaFunction", "available", "missing", "operation_kinds"]
 
 
 def __getattr__(name: str) -> Any:
-    """Import `XlaFunction` at its first use, together with JAX and all rules."""
+    """Import `XlaFunction` or `operation_kinds` at its first use, together with JAX and all rules."""
     if name == "XlaFunction":
         from .xla_function import XlaFunction
 
         return XlaFunction
+    if name == "operation_kinds":
+        from . import xla_function  # noqa: F401  (registers the rules)
+        from .rule_registry import operation_kinds
+
+        return operation_kinds
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -17,7 +17,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from ... import dtypes
+from ...core.shapes import compatible, num_elements
 from ...errors import OpError
+from ...functionalize.constants import folded
 from ...functionalize.errors import CannotCompileError, NeverRunsError, Reason
 from ...ir.graph import Constant, Graph, Operand, Operation, Value
 from ...ir.value_types import TensorType
@@ -66,8 +68,10 @@ class RegionTrace:
             self.failed = jnp.logical_or(self.failed, failed)
 
     def _computed(self, operation: Operation, inputs: list[Array]) -> Sequence[Array]:
-        site = RuleContext(operation, self)
-        rule = RULES.get(operation.type, traced)
+        known = _folded(operation, inputs)
+        if known is not None:
+            return known
+        site, rule = RuleContext(operation, self), RULES.get(operation.type, traced)
         try:
             if operation.regions:
                 return rule(site, *inputs)  # type: ignore[no-any-return]
@@ -78,9 +82,8 @@ class RegionTrace:
         except (OpError, *OF_COMPUTING) as error:
             if isinstance(error, jax.errors.JAXTypeError):
                 raise
-            raise NeverRunsError(
-                [Reason(operation, f"it is refused: {error}")]
-            ) from error  # for these shapes
+            # The operation refuses these shapes; the plan says so when it comes to it.
+            raise NeverRunsError([Reason(operation, f"it is refused: {error}")]) from error
         results = found if isinstance(found, (list, tuple)) else [found] if operation.outputs else []
         return [_as_declared(x, value) for x, value in zip(results, operation.outputs, strict=True)]
 
@@ -98,8 +101,16 @@ class RuleContext:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The static shape of the first result."""
-        return self.operation.outputs[0].shape  # type: ignore[return-value]
+        """The shape of the first result. Raise `NotLoweredError` if a size is unknown, as only exports have it."""
+        shape = self.operation.outputs[0].shape
+        if shape is None or None in shape:
+            raise NotLoweredError("the shape of its result must be known when the program is compiled")
+        return shape  # type: ignore[return-value]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the first result is known to have no elements."""
+        return 0 in (self.operation.outputs[0].shape or ())
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -110,6 +121,26 @@ class RuleContext:
     def demand(self, holds: Array) -> None:
         """Add a check, which fails unless all elements of `holds` are true."""
         self.trace.demand(holds)
+
+
+def _folded(operation: Operation, inputs: list[Array]) -> list[Array] | None:
+    """Return the results of a small operation on constants, by its own kernel; None for other operations."""
+    if operation.stateful or operation.regions or not inputs or operation.type == "optimization_barrier":
+        return None
+    specs = [value.spec for value in operation.outputs]
+    is_small = all(
+        isinstance(spec, TensorType) and (num_elements(spec.shape) or _MOST) < _MOST for spec in specs
+    )
+    if not is_small or any(
+        isinstance(x, jax.Array) or not isinstance(x, (np.ndarray, np.generic)) for x in inputs
+    ):
+        return None
+    found = folded(operation, [Constant(np.asarray(x)) for x in inputs], specs)
+    return None if found is None else [each.value for each in found]
+
+
+_MOST = 64
+"""Results with as many elements are left to XLA."""
 
 
 def _read(operand: Operand, values: Mapping[Operand, Array]) -> Array:
@@ -137,7 +168,7 @@ def _as_declared(found: Array, value: Value) -> Array:
     if not isinstance(value.spec, TensorType):
         return found
     array = jnp.asarray(found, value.dtype.numpy)
-    if array.shape != value.shape:
+    if not compatible(array.shape, value.shape):
         raise AssertionError(f"the rule returns {array.shape} in place of {value.spec}")
     return array
 

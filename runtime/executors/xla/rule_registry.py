@@ -14,12 +14,15 @@ from collections.abc import Callable
 from typing import Any
 
 from ...ir.op_def import OpDef
+from ...ops.framework.op import REGISTRY
 
 Rule = Callable[..., Any]
 
 RULES: dict[str, Rule] = {}
 TRACED: set[str] = set()
 REASONS: dict[str, str] = {}
+FUNCTIONALIZED: set[str] = set()
+"""Operations on variables and random streams, which are values before a program is traced."""
 
 
 def lowers(*names: str) -> Callable[[Rule], Rule]:
@@ -44,5 +47,17 @@ def refusal(op: OpDef) -> str | None:
 
 
 def kind(op: OpDef) -> str:
-    """Return how XLA runs an operation: "rule", "traced kernel", or "refused"."""
-    return "rule" if op.name in RULES else "traced kernel" if op.name in TRACED else "refused"
+    """Return how XLA runs an operation: "rule", "traced kernel", "functionalized" or "refused"."""
+    if op.name in RULES:
+        return "rule"
+    if op.name in TRACED:
+        return "traced kernel"
+    return "functionalized" if op.name in FUNCTIONALIZED else "refused"
+
+
+def operation_kinds() -> dict[str, list[str]]:
+    """Return the names of all operations by how XLA runs them, as `kind` says."""
+    found: dict[str, list[str]] = {"rule": [], "traced kernel": [], "functionalized": [], "refused": []}
+    for name, op in sorted(REGISTRY.items()):
+        found[kind(op)].append(name)
+    return found

@@ -19,11 +19,12 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from ...ir.graph import Constant, Graph, Value
+from ...ir.graph import Graph, Value
 from ...ir.value_types import ListType, TensorType
 from .list_value import ListForm, fitted, form_of, united
 from .region_trace import RuleContext
 from .rule_registry import NotLoweredError, lowers
+from .trip_counts import last_values, trip_count
 
 Array = Any
 
@@ -81,10 +82,12 @@ def _branches(
 @lowers("while")
 def _(site: RuleContext, *inputs: Array) -> list[Array]:
     loop = _Loop(site, inputs)
-    if loop.trips is not None and loop.is_counted:
-        failed, *state = lax.fori_loop(0, loop.trips, lambda _, state: loop.step(state), loop.start)
+    if loop.trips.is_exact:
+        failed, *state = lax.fori_loop(0, loop.trips.most, lambda _, state: loop.step(state), loop.start)
+        for slot, last in last_values(site.operation, inputs, int(loop.trips.most or 0)).items():
+            state[slot] = last
     else:
-        failed, *state = loop.run(loop.start, np.iinfo(np.int64).max if loop.trips is None else loop.trips)
+        failed, *state = loop.run(loop.start)
     if loop.can_fail:
         site.trace.fail(failed)
     return state
@@ -104,10 +107,7 @@ class _Loop:
         self._values = self._body.inputs[:count]
         self._fixed = inputs[count:]
         self.can_fail = False
-        most = site.attrs.get("maximum_iterations")
-        self.trips = None if most is None else int(most)
-        (going,) = self.test.outputs
-        self.is_counted = isinstance(going, Constant) and bool(going.value)
+        self.trips = trip_count(site.operation, inputs)
         start = [jnp.asarray(False), *map(_declared, inputs[:count], self._values)]
         self._forms, self._growths = self._settled(start)
         self.start = self._carried(start)
@@ -134,11 +134,11 @@ class _Loop:
     def _with_room(self, form: Any, growth: int) -> Any:
         if not growth:
             return form
-        if self.trips is None:
+        if self.trips.most is None:
             raise NotLoweredError(
                 "a list grows in a loop whose number of iterations is unknown: give the loop `maximum_iterations`"
             )
-        return form._replace(most=form.most + self.trips * growth)
+        return form._replace(most=form.most + self.trips.most * growth)
 
     def _carried(self, state: Sequence[Array]) -> list[Array]:
         """Return the state in the forms that it has in all iterations, with the bounds before an iteration."""
@@ -156,8 +156,9 @@ class _Loop:
         """Return the state after one iteration; later iterations keep `failed`."""
         return self._carried(self._stepped(state))
 
-    def run(self, start: list[Array], most: int) -> Sequence[Array]:
-        """Return the state at the end of the loop, after `most` iterations at the latest."""
+    def run(self, start: list[Array]) -> Sequence[Array]:
+        """Return the state at the end of the loop."""
+        most = np.iinfo(np.int64).max if self.trips.most is None else self.trips.most
         try:
             return self._with_plain_test(start, most)
         except _TestFailsError:

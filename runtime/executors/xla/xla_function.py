@@ -175,6 +175,11 @@ class XlaProgram:
         self._device = device_of(graph)
         self._jitted = jax.jit(self.compute, compiler_options=_OPTIONS)
 
+    @property
+    def has_effects(self) -> bool:
+        """Whether the program prints; known once it has been traced."""
+        return self._effects.exist
+
     def compute(self, *arrays: Any) -> list[Any]:
         """Compute the results with values that JAX traces. The first is whether a check has failed, if one can."""
         trace = RegionTrace(self._effects)

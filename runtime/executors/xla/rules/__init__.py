@@ -12,6 +12,7 @@ from . import (
     padding,
     random,
     reductions,
+    refused,
     reshaping,
     state,
     traced_kernels,
@@ -20,5 +21,5 @@ from . import (
 
 __all__ = [
     "convolution", "elementwise", "gather_scatter", "indexing", "linalg", "lists", "losses", "padding", "random",
-    "reductions", "reshaping", "state", "structured", "traced_kernels", "windows",
+    "reductions", "refused", "reshaping", "state", "structured", "traced_kernels", "windows",
 ]  # fmt: skip

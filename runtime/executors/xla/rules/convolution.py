@@ -19,7 +19,7 @@ Array = Any
 
 @lowers("conv")
 def _(site: Any, x: Array, filter: Array) -> Array:
-    if 0 in site.shape or not x.size or not filter.size:
+    if site.is_empty or 0 in x.shape or not filter.size:
         return jnp.zeros(site.shape, site.dtype)
     return _convolution(site, x.shape, filter.shape)(x, filter).astype(site.dtype)
 

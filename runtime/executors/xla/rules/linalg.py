@@ -59,7 +59,14 @@ def _(site: Any, x: Array) -> Array:
 
 @lowers("slogdet")
 def _(site: Any, x: Array) -> list[Array]:
-    return list(jnp.linalg.slogdet(x))
+    if x.dtype.kind == "c":
+        return list(jnp.linalg.slogdet(x))
+    packed, pivots, _ = lax.linalg.lu(jnp.asarray(x))
+    pivoted = jnp.diagonal(packed, 0, -2, -1)
+    swaps = jnp.sum(pivots != jnp.arange(pivots.shape[-1]), -1) + jnp.sum(pivoted < 0, -1)
+    is_singular = jnp.any(pivoted == 0, -1)
+    sign = jnp.where(is_singular, 0, 1 - 2 * (swaps % 2)).astype(x.dtype)  # NaN has no sign, as in LAPACK
+    return [sign, jnp.where(is_singular, x.dtype.type(-np.inf), jnp.sum(jnp.log(jnp.abs(pivoted)), -1))]
 
 
 @lowers("solve")

@@ -79,7 +79,7 @@ def blocks_of(seed: Array) -> _Blocks:
     parts = jnp.asarray(seed).astype(np.int64).astype(np.uint64)
     if parts.shape[0] == 3:
         return _Blocks(parts[2], parts[0], parts[1])
-    scrambling = (np.uint32(SCRAMBLING[0]), np.uint32(SCRAMBLING[1]))
+    scrambling = (jnp.uint32(SCRAMBLING[0]), jnp.uint32(SCRAMBLING[1]))
     k0, k1, c0, c1 = _words(scrambling, (*_halves(parts[0]), *_halves(parts[1])))
     return _Blocks(_joined(k0, k1), jnp.uint64(0), _joined(c0, c1))
 

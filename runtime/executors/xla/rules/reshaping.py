@@ -8,12 +8,25 @@ from typing import Any
 import jax.numpy as jnp
 
 from ..rule_registry import lowers
+from .padding import known
 
 Array = Any
 
 
-@lowers("reshape", "expand_dims", "squeeze")
-def _(site: Any, tensor: Array, *_: Array) -> Array:
+@lowers("reshape")
+def _(site: Any, tensor: Array, shape: Array) -> Array:
+    sizes = site.operation.outputs[0].shape
+    is_static = sizes is not None and None not in sizes
+    return jnp.reshape(tensor, sizes if is_static else known(shape, "shape").tolist())
+
+
+@lowers("expand_dims")
+def _(site: Any, tensor: Array) -> Array:
+    return jnp.expand_dims(tensor, site.attrs["axis"])
+
+
+@lowers("squeeze")
+def _(site: Any, tensor: Array) -> Array:
     return jnp.reshape(tensor, site.shape)
 
 

@@ -21,7 +21,7 @@ TRACED |= {
     "reduce_prod", "reduce_std", "reduce_sum", "reduce_variance", "relu", "relu6", "resize",
     "resize_nearest_neighbor", "reverse", "reverse_sequence", "right_shift", "rint", "roll", "round", "rsqrt",
     "selu", "shape", "sigmoid", "sign", "sin", "sinh", "size", "softplus", "softsign", "space_to_batch_nd",
-    "space_to_depth", "split", "split_sizes", "splits_of_lengths", "splits_of_rowids", "spread", "sqrt", "square",
-    "squared_difference", "subtract", "sum_tiles", "sum_to", "tan", "tanh", "tensordot", "tensordot_back", "tile",
-    "transpose", "unstack", "xdivy", "xlog1py", "xlogy",
+    "space_to_depth", "split", "split_sizes", "spread", "sqrt", "square", "squared_difference", "subtract",
+    "sum_tiles", "sum_to", "tan", "tanh", "tensordot", "tensordot_back", "tile", "transpose", "unstack", "xdivy",
+    "xlog1py", "xlogy",
 }  # fmt: skip
