@@ -10,6 +10,7 @@ uniform numbers and integers are equal to the last bit; normal ones to the last 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -31,17 +32,28 @@ _DIGITS = {dtypes.float16: 10, dtypes.bfloat16: 7, dtypes.float32: 23, dtypes.fl
 _SMALLEST = 1.0e-7  # lower bound for the argument of the logarithm
 
 
-def _words(key: tuple[Array, Array], counter: tuple[Array, Array, Array, Array]) -> list[Array]:
+_FEW = 256
+"""Up to this number of blocks, rounds are a loop: it compiles much faster than ten rounds one after the other."""
+
+
+def _words(key: tuple[Array, Array], counter: tuple[Array, Array, Array, Array]) -> Sequence[Array]:
     """Return the words of the blocks with these counters of four words, all of them uint32."""
-    (k0, k1), (c0, c1, c2, c3) = key, counter
+    state = (*key, *counter)
+    if np.size(counter[0]) <= _FEW:
+        return lax.fori_loop(0, 10, lambda _, state: _round(*state), state)[2:]
     for _ in range(10):
-        (low0, high0), (low1, high1) = (
-            _halves(word.astype(np.uint64) * np.uint64(factor))
-            for word, factor in zip((c0, c2), _FACTORS, strict=True)
-        )
-        c0, c1, c2, c3 = high1 ^ c1 ^ k0, low1, high0 ^ c3 ^ k1, low0
-        k0, k1 = (k + np.uint32(step) for k, step in zip((k0, k1), _STEPS, strict=True))
-    return [c0, c1, c2, c3]
+        state = _round(*state)
+    return state[2:]
+
+
+def _round(k0: Array, k1: Array, c0: Array, c1: Array, c2: Array, c3: Array) -> tuple[Array, ...]:
+    """Return the key and the words after a round."""
+    (low0, high0), (low1, high1) = (
+        _halves(word.astype(np.uint64) * np.uint64(factor))
+        for word, factor in zip((c0, c2), _FACTORS, strict=True)
+    )
+    mixed = (high1 ^ c1 ^ k0, low1, high0 ^ c3 ^ k1, low0)
+    return k0 + np.uint32(_STEPS[0]), k1 + np.uint32(_STEPS[1]), *mixed
 
 
 def _halves(value: Array) -> tuple[Array, Array]:

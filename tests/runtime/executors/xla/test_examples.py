@@ -24,7 +24,7 @@ from support.operation_examples import NAMES, as_operation, calls
 IS_FUZZING = bool(os.environ.get("AGC_FUZZ"))
 
 MOST = 5 if IS_FUZZING else 1  # examples of one operation
-EACH = 1 if IS_FUZZING else 4  # one of so many operations is compiled here
+EACH = 1 if IS_FUZZING else 8  # one of so many operations is compiled here
 
 ROOMS: dict[str, list[str]] = defaultdict(list)
 for _name in NAMES:

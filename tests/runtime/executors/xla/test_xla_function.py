@@ -127,7 +127,6 @@ import agc.runtime as tf
 assert float(tf.function(lambda x: x + 1)(1.0)) == 2 and "jax" not in sys.modules
 double = tf.function(lambda x: x * 2, jit_compile="xla")
 assert "jax" not in sys.modules
-assert int(double(4)) == 8 and "jax" in sys.modules
 """
     subprocess.run([sys.executable, "-c", code], check=True)
 

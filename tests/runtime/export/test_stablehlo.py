@@ -1,0 +1,71 @@
+"""Export to StableHLO: what `jax.export` reads again gives the results of agc."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import agc.runtime as tf
+import jax.export
+import numpy as np
+import pytest
+
+
+def dense(x: Any) -> Any:
+    return tf.nn.softmax(tf.nn.relu(tf.matmul(x, tf.ones([3, 2])) + 1.0))
+
+
+def test_unknown_sizes_are_symbolic(tmp_path: Any) -> None:
+    path = tmp_path / "dense.stablehlo"
+    spec = tf.TensorSpec([None, 3], name="x")
+    program = tf.export.stablehlo(dense, path, [spec], dynamic_axes={"x": {0: "batch"}})
+    assert all(each.agrees for each in tf.export.verify(program, path))
+    exported = jax.export.deserialize(bytearray(path.read_bytes()))
+    assert str(exported.in_avals) == "(ShapedArray(float32[batch,3]),)"
+    assert "stablehlo.dot_general" in exported.mlir_module()
+    np.testing.assert_allclose(exported.call(np.ones((5, 3), np.float32)), np.full((5, 2), 0.5))
+
+
+def test_assigned_variables_are_inputs_and_results(tmp_path: Any) -> None:
+    factor, count = tf.Variable(2.0), tf.Variable(5)
+
+    def counted(x: Any, i: Any) -> Any:
+        count.assign_add(1)
+        return x[i] * factor
+
+    path = tmp_path / "counted.stablehlo"
+    program = tf.export.stablehlo(counted, path, [tf.constant([1.0, 4.0]), tf.constant(1)])
+    assert [str(each) for each in tf.export.verify(program, path)] == [
+        "output_0: agrees, largest difference 0"
+    ]
+    exported = jax.export.deserialize(bytearray(path.read_bytes()))
+    failed, result, following = exported.call(np.float32([1, 4]), np.int32(1), np.int32(5))
+    assert (bool(failed), float(result), int(following)) == (False, 8.0, 6)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="a check of `counted` has failed"):
+        tf.export.verify(program, path, [np.float32([1, 4]), np.int32(7)])
+
+
+def refused_print(x: Any) -> Any:
+    tf.print(x)
+    return x
+
+
+@pytest.mark.parametrize(
+    ("function", "reason"),
+    [
+        (lambda x: x + tf.random.normal([2]), "it draws from a random stream of this process"),
+        (lambda x: tf.unique(x).y, "unique: the shape of its result, float32"),
+        (refused_print, "it prints, which an exported program cannot"),
+    ],
+)
+def test_programs_that_xla_cannot_run_are_refused(function: Any, reason: str, tmp_path: Any) -> None:
+    with pytest.raises(tf.export.CannotExportError, match=reason):
+        tf.export.stablehlo(function, tmp_path / "f.stablehlo", [tf.TensorSpec([2])])
+
+
+def test_ranks_and_needed_sizes_must_be_known(tmp_path: Any) -> None:
+    with pytest.raises(tf.export.CannotExportError, match="the rank of `x` is unknown"):
+        tf.export.stablehlo(lambda x: x, tmp_path / "f.stablehlo", [tf.TensorSpec(None)])
+    with pytest.raises(tf.export.CannotExportError, match="must be known"):
+        tf.export.stablehlo(
+            lambda x: tf.reverse(tf.zeros_like(x), [0]), tmp_path / "f", [tf.TensorSpec([None])]
+        )
