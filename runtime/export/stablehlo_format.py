@@ -63,7 +63,7 @@ def _functional(program: Program) -> tuple[Graph, list[int]]:
 
 def _operand(program: Program, number: int, value: Value, assigned: Sequence[int]) -> Any:
     """Return the type of an input, or the value of a variable that is only read."""
-    from ..executors.xla.exporting import Argument
+    from ..executors.xla.exporting import ExportedInput
 
     is_variable = number >= len(program.inputs)
     if is_variable and number not in assigned:
@@ -76,7 +76,7 @@ def _operand(program: Program, number: int, value: Value, assigned: Sequence[int
         name or f"{value.name}_{i}" if size is None else size
         for i, (size, name) in enumerate(zip(value.shape, names, strict=True))
     ]
-    return Argument(value.dtype, sizes)
+    return ExportedInput(value.dtype, sizes)
 
 
 def _value(program: Program, number: int) -> Array:

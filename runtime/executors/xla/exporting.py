@@ -24,8 +24,10 @@ from .xla_function import XlaProgram
 
 Sizes = Sequence[int | str]
 
+_PRINTS = ["it prints, which an exported program cannot"]
 
-class Argument(NamedTuple):
+
+class ExportedInput(NamedTuple):
     """An input of an exported function; an unknown size is a name."""
 
     dtype: dtypes.DType
@@ -37,7 +39,7 @@ class Argument(NamedTuple):
         return TensorType(self.dtype, tuple(size if isinstance(size, int) else None for size in self.sizes))
 
 
-def exported(graph: Graph, operands: Sequence[Argument | Constant]) -> Any:
+def exported(graph: Graph, operands: Sequence[ExportedInput | Constant]) -> Any:
     """Return a graph without variables as an `Exported` of JAX, for these inputs and constants.
 
     If a check may fail, the first result says whether one has. Raise `CannotCompileError` with the reasons if there is
@@ -46,7 +48,7 @@ def exported(graph: Graph, operands: Sequence[Argument | Constant]) -> Any:
     from ...optimize import OptimizerOptions, dce, optimize  # executors import the optimizer lazily
 
     known = [each if isinstance(each, Constant) else each.spec for each in operands]
-    arguments = [each for each in operands if isinstance(each, Argument)]
+    arguments = [each for each in operands if isinstance(each, ExportedInput)]
     with_sizes = any(None in each.shape for each in known)  # type: ignore[operator]
     needed = dce.run(graph, OptimizerOptions())
     program = XlaProgram(optimize(specialized(needed, known, with_sizes)))
@@ -62,6 +64,8 @@ def exported(graph: Graph, operands: Sequence[Argument | Constant]) -> Any:
         except CannotCompileError:
             raise
         except Exception as error:
+            if program.has_effects:
+                raise CannotCompileError(_PRINTS) from None
             if not with_sizes:
                 raise
             text = str(error).strip().partition("\n")[0]
@@ -69,7 +73,7 @@ def exported(graph: Graph, operands: Sequence[Argument | Constant]) -> Any:
                 [f"unknown sizes are not supported here; give numbers: {text}"]
             ) from error
     if program.has_effects:
-        raise CannotCompileError(["it prints, which an exported program cannot"])
+        raise CannotCompileError(_PRINTS)
     return found
 
 

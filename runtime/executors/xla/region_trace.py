@@ -26,6 +26,7 @@ from ...ir.value_types import TensorType
 from ...ops.framework import narrow_floats
 from ...ops.framework.op_errors import OF_COMPUTING
 from ...ops.framework.region_ops import CUSTOM
+from ...ops.math.cast import optimization_barrier
 from .effects import Effects
 from .numpy_namespace import traced
 from .rule_registry import RULES, NotLoweredError, refusal
@@ -109,7 +110,7 @@ class RuleContext:
 
     @property
     def is_empty(self) -> bool:
-        """Whether the first result is known to have no elements."""
+        """Return whether the first result is known to have no elements."""
         return 0 in (self.operation.outputs[0].shape or ())
 
     @property
@@ -125,7 +126,7 @@ class RuleContext:
 
 def _folded(operation: Operation, inputs: list[Array]) -> list[Array] | None:
     """Return the results of a small operation on constants, by its own kernel; None for other operations."""
-    if operation.stateful or operation.regions or not inputs or operation.type == "optimization_barrier":
+    if operation.stateful or operation.regions or not inputs or operation.op is optimization_barrier:
         return None
     specs = [value.spec for value in operation.outputs]
     is_small = all(

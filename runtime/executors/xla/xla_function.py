@@ -177,7 +177,7 @@ class XlaProgram:
 
     @property
     def has_effects(self) -> bool:
-        """Whether the program prints; known once it has been traced."""
+        """Return whether the program prints, once it has been traced."""
         return self._effects.exist
 
     def compute(self, *arrays: Any) -> list[Any]:
