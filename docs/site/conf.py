@@ -23,6 +23,7 @@ maximum_signature_line_length = 100
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 copybutton_only_copy_prompt_lines = True
+smartquotes = False
 pygments_style = "friendly"
 pygments_dark_style = "native"
 exclude_patterns = ["files"]
