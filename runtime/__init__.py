@@ -63,6 +63,7 @@ NAMESPACES = (
     "lookup",
     "math",
     "nn",
+    "onnx",
     "profiler",
     "ragged",
     "random",

@@ -118,6 +118,7 @@ from agc.runtime.control_flow.control_dependencies import no_op as no_op
 from agc.runtime.ops.reduce.norms import norm as norm
 from agc.runtime.interop.py_function import numpy_function as numpy_function
 from agc.runtime.ops.random.initializers import ones_initializer as ones_initializer
+from agc.runtime import onnx as onnx
 from keras._tf_keras.keras import optimizers as optimizers
 from agc.runtime.ops.arrays.shape_arithmetic import parallel_stack as parallel_stack
 from agc.runtime.ops.state.print_op import print as print

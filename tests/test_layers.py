@@ -361,7 +361,7 @@ LAYERS = (
     "python_semantics autograph_backend tracing",
     "sparse ragged linear_operator higher_order",
     "audio bitwise debugging linalg _math_special math nn quantization random sets signal strings sysconfig",
-    "formats lookup image train saved_model profiler data io summary distribute types xla export",
+    "formats lookup image train saved_model profiler data io summary distribute types xla export onnx",
     "autograph graph_util _top_level_names runtime",
     "interop keras experimental raw_ops compat test",
 )

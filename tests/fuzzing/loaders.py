@@ -270,6 +270,26 @@ WITH_ARRAYS = {
     "*.data*": mutations.in_safetensors, "*.safetensors": mutations.in_safetensors, "*": mutations.mutated,
 }  # fmt: skip
 
+
+def _write_onnx(folder):
+    import onnx
+
+    def body(x, n):
+        for _ in tf.range(n):
+            x = x * 2.0 if tf.reduce_sum(x) > 1.0 else tf.add(tf.roll(x, 1, 0), 1.5)
+        return tf.nn.softmax(x @ [[1.0], [2.0], [3.0]]), n
+
+    tf.export.onnx(body, folder / "a.onnx", [tf.TensorSpec([2, 3]), tf.TensorSpec([], tf.int32)])
+    model = onnx.load(folder / "a.onnx")
+    where = {"save_as_external_data": True, "location": "b.data", "size_threshold": 0}
+    onnx.save_model(model, folder / "b.onnx", **where)
+
+
+def _read_onnx(folder):
+    for name in ("a.onnx", "b.onnx"):
+        tf.onnx.load(folder / name)
+
+
 LOADERS = {
     "parse_tensor": Loader(_write_tensors, _read_tensors, RAW, names_file=False),
     "safetensors": Loader(_write_safetensors, _read_safetensors, {"*": mutations.in_safetensors}),
@@ -293,6 +313,7 @@ LOADERS = {
         )
         for name in ("control_flow", "session", "variables", "vocabulary")
     },
+    "onnx": Loader(_write_onnx, _read_onnx, {"*.onnx": tensorflow_files.in_message, "*": mutations.damaged}),
     "checkpoint state": Loader(_write_checkpoint, _read_state, WITH_ARRAYS),
     "saved model": Loader(
         lambda folder: tf.saved_model.save(_Model(), folder), tf.saved_model.load,

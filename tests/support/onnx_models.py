@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
+import agc.runtime
 import numpy as np
 import onnx
 import onnxruntime
@@ -48,6 +50,21 @@ def disagreements(program: Program, arrays: Sequence[Any], **options: Any) -> li
     named = zip(program.outputs, expected, found, strict=False)
     compared = [difference(port.name, as_array(one), other) for port, one, other in named]
     return [str(each) for each in compared if not each.agrees]
+
+
+def results_of(model: Any, inputs: Sequence[Any]) -> list[Any]:
+    """Return the results of a loaded model as arrays."""
+    found = model(*inputs)
+    return [np.asarray(each) for each in (found if isinstance(found, list) else [found])]
+
+
+def differences_after_a_round_trip(program: Program, arrays: Sequence[Any], folder: Path) -> list[str]:
+    """Return the outputs that differ after a program was written and read."""
+    (folder / "m.onnx").write_bytes(onnx_model.encode(program, optimize=False))
+    found = results_of(agc.runtime.onnx.load(folder / "m.onnx"), arrays)
+    compared = zip(program.outputs, program.run(arrays), found, strict=True)
+    differences = [difference(port.name, as_array(one), as_array(other)) for port, one, other in compared]
+    return [str(each) for each in differences if not each.agrees]
 
 
 def as_array(value: Any) -> Any:

@@ -4,6 +4,7 @@
     graph_writer.py   operations as nodes; control flow as subgraphs (loops.py)
     rules/            one rule for each operation, by family
     model.py          the whole model, and how ONNX Runtime runs it
+    reading/          models as functions
 
 The package needs the extra `[onnx]`.
 """

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from .... import dtypes
+from ....core.shapes import broadcast
 from ..emitter import InexpressibleError
 from ..registry import exports, one_to_one
 
@@ -55,13 +57,7 @@ def _(e: Any, operation: Any, x: Any) -> Any:
 def _(e: Any, operation: Any, x: Any) -> Any:
     if x.dtype.kind != "f":
         return e("Sign", x)
-    return e.where(e("IsNaN", x, dtype=_bool()), x, e("Sign", x))
-
-
-def _bool() -> Any:
-    from .... import dtypes
-
-    return dtypes.bool_
+    return e.where(e("IsNaN", x, dtype=dtypes.bool_), x, e("Sign", x))
 
 
 @exports("round")
@@ -86,7 +82,7 @@ def _(e: Any, operation: Any, x: Any, low: Any, high: Any) -> Any:
 
 @exports("is_inf")
 def _(e: Any, operation: Any, x: Any) -> Any:
-    return e("IsInf", x, dtype=_bool())
+    return e("IsInf", x, dtype=dtypes.bool_)
 
 
 @exports("is_finite")
@@ -206,8 +202,6 @@ def _(e: Any, operation: Any, x: Any, y: Any) -> Any:
 @exports("left_shift", "right_shift")
 def _(e: Any, operation: Any, x: Any, y: Any) -> Any:
     """Multiply by a power of two, or divide rounding down: ONNX shifts unsigned integers only."""
-    from .... import dtypes
-
     unsigned = {1: dtypes.uint8, 2: dtypes.uint16, 4: dtypes.uint32, 8: dtypes.uint64}
     wide = unsigned[8 if x.dtype.size in (2, 8) else x.dtype.size]
     if operation.type == "left_shift":
@@ -225,13 +219,11 @@ def _(e: Any, operation: Any, x: Any, y: Any) -> Any:
 @exports("equal_or_false", "not_equal_or_true")
 def _(e: Any, operation: Any, x: Any, y: Any) -> Any:
     """Compare tensors whose shapes may not fit; then the result is a constant."""
-    from ....core.shapes import broadcast
-
     is_equal = operation.type == "equal_or_false"
     try:
         known = None not in (x.shape, y.shape) and broadcast(x.shape, y.shape) is not None
     except ValueError:
-        return e.const(not is_equal, _bool())
+        return e.const(not is_equal, dtypes.bool_)
     if not known or None in (*x.shape, *y.shape):
         raise InexpressibleError("whether the shapes fit is not known")
     return x.equals(y) if is_equal else ~x.equals(y)

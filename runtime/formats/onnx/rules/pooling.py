@@ -8,7 +8,7 @@ import numpy as np
 
 from .... import dtypes
 from ....ops.nn.window_geometry import sliding
-from ..emitter import InexpressibleError
+from ..emitter import InexpressibleError, Ref
 from ..registry import exports
 from .indexing import element_numbers
 
@@ -128,8 +128,6 @@ def _(e: Any, operation: Any, x: Any, y: Any, grad: Any) -> Any:
 @exports("avg_pool_grad")
 def _(e: Any, operation: Any, shape: Any, dy: Any) -> Any:
     """Spread each mean over its window, by a transposed convolution with ones."""
-    from ..emitter import Ref
-
     like = Ref(e, "", dy.dtype, operation.outputs[0].shape)
     pooled = Pooled(e, operation.attrs, like)
     slide = pooled.slide()

@@ -6,6 +6,7 @@ from typing import Any
 
 from .... import dtypes
 from ..registry import exports
+from .functions import inverse_erf
 
 
 def _drawn(e: Any, operator: str, shape: Any, dtype: Any, **attrs: Any) -> Any:
@@ -26,8 +27,6 @@ def _(e: Any, operation: Any, shape: Any) -> Any:
 @exports("random_truncated_normal")
 def _(e: Any, operation: Any, shape: Any) -> Any:
     """Draw uniform numbers, and take the inverse of the normal distribution, cut at two deviations."""
-    from .functions import inverse_erf
-
     share = 0.9544997361036416  # of normal numbers that are nearer than two deviations
     uniform = _drawn(e, "RandomUniformLike", shape, dtypes.float64, low=-share, high=share)
     return e.cast(inverse_erf(e, uniform) * 2**0.5, operation.outputs[0].dtype)

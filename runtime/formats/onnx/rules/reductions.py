@@ -9,6 +9,7 @@ import numpy as np
 from .... import dtypes
 from ..registry import exports
 from .gathering import is_true
+from .scans import scanned
 
 _OPERATORS = {
     "reduce_sum": "ReduceSum", "reduce_prod": "ReduceProd", "reduce_max": "ReduceMax", "reduce_min": "ReduceMin",
@@ -121,8 +122,6 @@ def _(e: Any, operation: Any, x: Any) -> Any:
 @exports("product_of_others")
 def _(e: Any, operation: Any, x: Any) -> Any:
     """Multiply all elements but one: the products before it and after it."""
-    from .scans import scanned
-
     axes = operation.attrs["axis"]
     order = list(range(x.rank)) if axes is None else [axis % x.rank for axis in axes]
     if len(order) != 1:

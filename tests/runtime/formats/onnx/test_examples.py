@@ -13,7 +13,14 @@ from agc.runtime.formats.onnx.graph_writer import IGNORED
 from agc.runtime.formats.onnx.inexpressible import INEXPRESSIBLE
 from agc.runtime.formats.onnx.registry import RULES
 from agc.runtime.ops.framework.op import REGISTRY
-from support.onnx_models import OPSETS, disagreements, distinct, operation, program_of
+from support.onnx_models import (
+    OPSETS,
+    differences_after_a_round_trip,
+    disagreements,
+    distinct,
+    operation,
+    program_of,
+)
 from support.operation_examples import NAMES
 
 MOST = 2  # examples of one operation
@@ -65,6 +72,15 @@ def test_examples_agree_with_onnx_runtime(opset):
             wrong[module] = disagreements(program, arrays, opset=opset, optimize=False)
     assert {module: found for module, found in wrong.items() if found} == {}
     assert count > 350
+
+
+def test_examples_agree_after_they_were_written_and_read(tmp_path):
+    """The suite takes an example of every fifth operation."""
+    every = 1 if "AGC_FUZZ" in os.environ else 5
+    calls = [call for name in sorted(RULES)[::every] for call in list(distinct([name]))[:1]]
+    made = [operation(call, number) for number, call in enumerate(calls)]
+    made = [each for each in made if each[0].outputs and is_written(each, 22)]
+    assert differences_after_a_round_trip(*program_of(made), tmp_path) == []
 
 
 @pytest.mark.skipif("AGC_FUZZ" not in os.environ, reason="one session for each example takes a minute")

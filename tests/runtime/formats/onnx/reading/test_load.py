@@ -1,0 +1,234 @@
+"""`agc.runtime.onnx.load`: models of agc and PyTorch as functions, and files that are refused."""
+
+from pathlib import Path
+
+import agc.runtime as tf
+import numpy as np
+import onnx
+import pytest
+from agc.runtime.formats.onnx.model import encode
+from onnx import TensorProto, helper
+from support import programs
+from support.onnx_models import differences_after_a_round_trip, results_of
+
+FIXTURES = Path(__file__).parents[5] / "fixtures" / "onnx"
+F, I64 = TensorProto.FLOAT, TensorProto.INT64
+
+
+def loaded(content, folder):
+    (folder / "m.onnx").write_bytes(content)
+    return tf.onnx.load(folder / "m.onnx")
+
+
+def model_of(nodes, folder, inputs=(("x", F, [2, 3]),), outputs=("y",), constants=(), opset=17):
+    """Load a model of some nodes."""
+    given = [helper.make_tensor_value_info(*each) for each in inputs]
+    shown = [helper.make_empty_tensor_value_info(name) for name in outputs]
+    initial = [onnx.numpy_helper.from_array(value, name) for name, value in constants]
+    graph = helper.make_graph(nodes, "g", given, shown, initial)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
+    return loaded(model.SerializeToString(), folder)
+
+
+@pytest.mark.parametrize("name", ["cnn", "lstm", "attn"])
+def test_a_model_of_pytorch_gives_its_results(name):
+    recorded = np.load(FIXTURES / f"torch_{name}.npz")
+    inputs = [recorded[key] for key in recorded.files if key.startswith("arr")]
+    expected = [recorded[key] for key in recorded.files if key.startswith("out")]
+    found = results_of(tf.onnx.load(FIXTURES / f"torch_{name}.onnx"), inputs)
+    for one, other in zip(expected, found, strict=True):
+        np.testing.assert_allclose(other, one, rtol=1e-4, atol=1e-5)
+
+
+def test_a_loaded_model_has_unknown_sizes_names_and_metadata():
+    model = tf.onnx.load(FIXTURES / "torch_cnn.onnx")
+    assert [(spec.name, spec.shape.as_list()) for spec in model.input_specs] == [("x0", [None, 1, 8, 8])]
+    assert model(x0=np.zeros((5, 1, 8, 8), np.float32)).shape == (5, 3)
+    assert repr(model).startswith("<OnnxModel main_graph(x0: float32[?, 1, 8, 8]) ->")
+    with pytest.raises(TypeError, match="the model takes x0: x0 is missing"):
+        model()
+
+
+@pytest.mark.parametrize("name", ["collatz", "dynamic_rnn", "gaussian_elimination", "sieve", "viterbi"])
+def test_programs_with_control_flow_come_back(name, tmp_path):
+    program = programs.load(name)
+    exported = tf.export.resolve(program.entry, program.tensor_arguments(0, tf.constant))
+    assert differences_after_a_round_trip(exported, exported.examples, tmp_path) == []
+
+
+def test_a_loaded_model_is_traced_and_differentiated(tmp_path):
+    def steps(x, n):
+        for _ in tf.range(n):
+            x = tf.tanh(x * 1.5) if tf.reduce_sum(x) > 0.0 else x + 1.0
+        return tf.reduce_sum(x**3)
+
+    specs = [tf.TensorSpec([3]), tf.TensorSpec([], tf.int32)]
+    model = loaded(encode(tf.export.resolve(steps, specs)), tmp_path)
+    x, n = tf.constant([0.5, -0.2, 0.1]), tf.constant(3)
+
+    def gradient(function):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = function(x, n)
+        return tape.gradient(y, x)
+
+    expected = gradient(tf.function(steps))
+    np.testing.assert_allclose(gradient(model), expected, rtol=1e-5)
+    np.testing.assert_allclose(tf.function(gradient)(model), expected, rtol=1e-5)
+    np.testing.assert_allclose(tf.function(lambda x: model(x, n))(x), steps(x, n), rtol=1e-6)
+
+
+def test_a_trainable_model_has_variables():
+    model = tf.onnx.load(FIXTURES / "torch_cnn.onnx", trainable=True)
+    x = np.random.default_rng(0).random((4, 1, 8, 8), np.float32)
+
+    @tf.function
+    def loss():
+        return -tf.reduce_mean(tf.math.log(model(x)[:, 0]))
+
+    before = loss()
+    for _ in range(3):
+        with tf.GradientTape() as tape:
+            value = loss()
+        for variable, change in zip(model.variables, tape.gradient(value, model.variables), strict=True):
+            if change is not None:
+                variable.assign_sub(0.1 * change)
+    assert loss() < before
+
+
+def test_defaults_of_inputs_may_be_left_out(tmp_path):
+    variable = tf.Variable([1.0, 2.0], name="state")
+    program = tf.export.resolve(lambda x: variable.assign_add(x), [tf.TensorSpec([2])])
+    model = loaded(encode(program), tmp_path)
+    first, state = model(tf.constant([1.0, 1.0]))
+    assert first.numpy().tolist() == state.numpy().tolist() == [2.0, 3.0]
+    assert model([1.0, 1.0], state=state)[1].numpy().tolist() == [3.0, 4.0]
+
+
+def normal(x):
+    return (x - x.mean(1)[:, None]) / np.sqrt(x.var(1)[:, None] + 1e-5)
+
+
+CASES = {
+    "Gemm": ({"alpha": 2.0, "transB": 1}, [("w", (4, 3)), ("b", (4,))], lambda x, w, b: 2 * x @ w.T + b),
+    "LayerNormalization": ({}, [("s", (3,))], lambda x, s: normal(x) * s),
+    "Clip": ({}, [("low", ()), ("high", ())], lambda x, low, high: np.minimum(np.maximum(x, low), high)),
+    "LpNormalization": ({"p": 1}, [], lambda x: x / np.abs(x).sum(1, keepdims=True)),
+    "Hardmax": ({}, [], lambda x: (x == x.max(1, keepdims=True)).astype("f")),
+    "ReduceL1": ({"axes": [1], "keepdims": 0}, [], lambda x: np.abs(x).sum(1)),
+    "Selu": ({}, [], lambda x: np.where(x > 0, x, 1.6732632 * np.expm1(x)) * 1.0507010),
+    "Flatten": ({"axis": 0}, [], lambda x: x.reshape(1, -1)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_an_operator_that_only_other_exporters_write(name, tmp_path):
+    attrs, extra, expected = CASES[name]
+    random = np.random.default_rng(1)
+    constants = [(key, random.standard_normal(shape).astype("f")) for key, shape in extra]
+    node = helper.make_node(name, ["x", *[key for key, _ in extra]], ["y"], **attrs)
+    x = random.standard_normal((2, 3)).astype("f")
+    (found,) = results_of(model_of([node], tmp_path, constants=constants), [x])
+    np.testing.assert_allclose(found, expected(x, *[value for _, value in constants]), rtol=2e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("attrs", "expected"),
+    [
+        (
+            {"mode": "nearest", "coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"},
+            [1, 1, 2, 2, 3, 3],
+        ),
+        ({"mode": "linear"}, [1, 1.25, 1.75, 2.25, 2.75, 3]),
+        ({"mode": "linear", "coordinate_transformation_mode": "align_corners"}, [1, 1.4, 1.8, 2.2, 2.6, 3]),
+    ],
+)
+def test_images_are_resized(attrs, expected, tmp_path):
+    node = helper.make_node("Resize", ["x", "", "scales"], ["y"], **attrs)
+    scales = [("scales", np.float32([1, 2]))]
+    model = model_of([node], tmp_path, [("x", F, [1, 3])], constants=scales)
+    np.testing.assert_allclose(model([[1.0, 2.0, 3.0]])[0], expected, rtol=1e-6)
+
+
+def test_numbers_are_quantized_and_back(tmp_path):
+    nodes = [
+        helper.make_node("QuantizeLinear", ["x", "s", "z"], ["q"]),
+        helper.make_node("DequantizeLinear", ["q", "s", "z"], ["y"]),
+    ]
+    constants = [("s", np.float32(0.5)), ("z", np.uint8(10))]
+    model = model_of(nodes, tmp_path, [("x", F, [4])], ("q", "y"), constants)
+    quantized, back = model([-9.0, 0.25, 0.75, 1000.0])
+    assert quantized.numpy().tolist() == [0, 10, 12, 255]
+    assert back.numpy().tolist() == [-5.0, 0.0, 1.0, 122.5]
+
+
+def test_all_operators_that_are_not_supported_are_listed(tmp_path):
+    nodes = [
+        helper.make_node("GridSample", ["x", "x"], ["a"]),
+        helper.make_node("GridSample", ["a", "x"], ["b"]),
+        helper.make_node("Attention", ["b"], ["y"], domain="com.microsoft"),
+    ]
+    message = r"has operators that are not supported: GridSample \(2\), com.microsoft.Attention \(1\)"
+    with pytest.raises(tf.errors.UnimplementedError, match=message):
+        model_of(nodes, tmp_path)
+
+
+def test_a_node_that_cannot_be_computed_is_named(tmp_path):
+    node = helper.make_node("Resize", ["x", "", "x"], ["y"], name="up", mode="nearest")
+    with pytest.raises(
+        ValueError, match=r"the node Resize \(up\) cannot be computed: the factors are computed"
+    ):
+        model_of([node], tmp_path)(np.ones((2, 3), np.float32))
+
+
+def test_undefined_operands_are_refused(tmp_path):
+    with pytest.raises(tf.errors.DataLossError, match="takes 'z', which nothing defines"):
+        model_of([helper.make_node("Add", ["x", "z"], ["y"])], tmp_path)
+
+
+@pytest.mark.parametrize("content", [b"", b"\x08", b"PK\x03\x04" * 10])
+def test_other_files_are_refused(content, tmp_path):
+    with pytest.raises(tf.errors.DataLossError, match=r"m\.onnx is not an ONNX model"):
+        loaded(content, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("entries", "message"),
+    [
+        ({"location": "../secret"}, "names a file"),
+        ({"location": "/etc/passwd"}, "names a file"),
+        ({"location": "data", "offset": "-4"}, "bytes at -4"),
+        ({"location": "data", "offset": "8"}, "ends after the file"),
+        ({"location": "data", "length": "4"}, "has 4 bytes at 0, not 8"),
+        ({}, "does not name"),
+    ],
+)
+def test_external_data_are_inside_of_the_folder_and_of_the_file(entries, message, tmp_path):
+    folder = tmp_path / "model"
+    folder.mkdir()
+    (tmp_path / "secret").write_bytes(bytes(8))
+    (folder / "data").write_bytes(np.float32([1, 2]).tobytes())
+    tensor = TensorProto(name="w", data_type=F, dims=[2], data_location=TensorProto.EXTERNAL)
+    for key, value in entries.items():
+        tensor.external_data.add(key=key, value=value)
+    graph = helper.make_graph(
+        [helper.make_node("Identity", ["w"], ["y"])],
+        "g",
+        [],
+        [helper.make_tensor_value_info("y", F, [2])],
+        [tensor],
+    )
+    model = helper.make_model(graph)
+    with pytest.raises(tf.errors.DataLossError, match=message):
+        loaded(model.SerializeToString(), folder)
+    del tensor.external_data[:]
+    tensor.external_data.add(key="location", value="data")
+    graph.initializer[0].CopyFrom(tensor)
+    assert loaded(helper.make_model(graph).SerializeToString(), folder)().numpy().tolist() == [1.0, 2.0]
+
+
+def test_a_tensor_with_too_few_data_is_refused(tmp_path):
+    tensor = TensorProto(name="w", data_type=F, dims=[2**40], raw_data=b"\0" * 8)
+    graph = helper.make_graph([], "g", [], [helper.make_tensor_value_info("w", F, [2])], [tensor])
+    with pytest.raises(tf.errors.DataLossError, match="has 8 bytes"):
+        loaded(helper.make_model(graph).SerializeToString(), tmp_path)
