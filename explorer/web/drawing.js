@@ -49,8 +49,7 @@ class Layout {
 const OPTIONS = {
   "elk.algorithm": "layered", "elk.direction": "DOWN", "elk.edgeRouting": "ORTHOGONAL",
   "elk.layered.spacing.nodeNodeBetweenLayers": "30", "elk.spacing.nodeNode": "22", "elk.spacing.edgeNode": "14",
-  "elk.spacing.edgeLabel": "4", "elk.layered.nodePlacement.strategy": "BRANDES_KOEPF",
-  "elk.layered.nodePlacement.bk.fixedAlignment": "BALANCED", "elk.edgeLabels.placement": "CENTER",
+  "elk.spacing.edgeLabel": "4", "elk.layered.nodePlacement.strategy": "NETWORK_SIMPLEX", "elk.edgeLabels.placement": "CENTER",
 };
 
 class Drawing {

@@ -10,6 +10,11 @@ from support import chromium
 
 pytestmark = pytest.mark.skipif(chromium.executable() is None, reason="Chromium is not installed")
 
+CLEARED = """new Promise(done => {
+    if (!location.hash) return done();
+    addEventListener("hashchange", () => setTimeout(done), { once: true });
+    location.hash = "";
+})"""
 ROWS = "[...document.querySelectorAll('{} .row')]"
 
 
@@ -34,7 +39,7 @@ def shared(browser, address):
 @pytest.fixture
 def page(shared, address):
     """The page as it is at first; it makes no request but for itself, and its console stays empty."""
-    shared.evaluate("location.hash = ''")
+    shared.evaluate(CLEARED)
     shared.press("Escape")
     shared.wait_for("document.querySelectorAll('.chosen').length === 0")
     yield shared
