@@ -11,6 +11,7 @@ The options enable or disable passes of the optimizer (runtime/optimize/pass_tab
     loop_optimization          simplify_cond, simplify_loops, licm: known branches and trip counts
     function_optimization      inline: inline function calls
     remapping                  fusion of operations
+    scoped_allocator_optimization    combine_all_reduce: sums over processes that travel together
     debug_stripper             strip_debug: remove assertions, prints and checks for NaN (off by default)
     min_graph_nodes            graphs with fewer operations are not optimized
     fast_math                  also laws that hold for real numbers, but not for all floats (off by default)

@@ -35,8 +35,8 @@ SUSPECTED = 5
 SLOW = 5.0
 """The seconds after which a worker publishes the collective operation in which it waits."""
 
-FAILING = 3.0
-"""The seconds that worker 0 waits for the others after an exception."""
+FAILING = 10.0
+"""The seconds that worker 0 waits at most for the others after an exception: they find out, and end as well."""
 
 FOREVER = 1 << 40  # milliseconds; the caller watches
 
@@ -176,7 +176,10 @@ class WorkerHealth:
                 self._changed.wait_for(lambda: self.lost(2 * SUSPECTED) == self._others, limit)
             self._has_left = True
             self._changed.notify_all()
-        self._thread.join(FAILING)
+        self._thread.join(SLOW)
+        ended = [one for one in self._others if self._texts.get(one) == ENDED]
+        if self._rank == 0 and ended:
+            self._client.get_live_nodes([0, *ended])  # returns when they have left the service
 
 
 def is_failing() -> bool:
