@@ -45,10 +45,11 @@ TAKES_EVERY = {
         "true_indices", "unique", "unique_with_counts", "unstack", "zeros_like",
     },
     "shape": {
-        "as_string", "bitcast", "cast", "check_numerics", "const", "decode_base64", "decode_compressed", "decode_raw",
+        "all_reduce", "as_string", "bitcast", "broadcast_from", "cast", "check_numerics", "const", "decode_base64",
+        "decode_compressed", "decode_raw",
         "elu", "encode_base64", "equal_or_false", "expand_dims", "identity", "leaky_relu", "matching_files", "meshgrid",
         "not_equal_or_true", "ones_like", "optimization_barrier", "random_shuffle", "rank", "reduce_all", "reduce_any",
-        "reduce_euclidean_norm",
+        "reduce_euclidean_norm", "reduce_to",
         "reduce_logsumexp", "reduce_prod", "relu", "relu6", "saturate_cast", "selu",
         "serialize_tensor", "shape", "size", "softsign", "stop_gradient", "string_format", "string_length",
         "string_lower", "string_strip", "string_to_number", "string_upper", "to_hash_bucket", "to_hash_bucket_fast",
