@@ -107,7 +107,8 @@ def test_checkpoints_are_written_once(workers):
 def test_the_others_name_a_killed_worker(workers):
     ended, _ = workers
     *others, last = range(len(ended.found))
-    assert ended.codes == [0] * len(others) + [-9]
+    assert ended.codes[-1] == -9
+    assert {*ended.codes[:-1]} <= {0, 1}  # 1: a collective operation was still stuck when the process ended
     for rank in others:
         told = ended.found[rank]["die"]
         assert f"worker {last} (127.0.0.1:" in told["error"]
