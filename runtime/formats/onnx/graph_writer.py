@@ -16,7 +16,9 @@ from typing import Any
 from ...functionalize.errors import Reason
 from ...ir.graph import Constant, Graph, Operand, Operation
 from ...ir.value_types import ListType, TensorType
+from ...ops.arrays.placeholder import nothing
 from ...ops.framework.region_ops import CALL, COND, CUSTOM, FUSED, SWITCH
+from ...ops.state.print_and_assert import assert_true, print_texts
 from .emitter import DTYPES, InexpressibleError, NodeEmitter, Ref, helper, value_info
 from .inexpressible import INEXPRESSIBLE
 from .registry import RULES
@@ -204,10 +206,11 @@ def info(name: str, spec: Any) -> Any:
 
 
 IGNORED = {
-    "assert": "it is left out: ONNX has no assertions",
-    "print": "it is left out: ONNX does not print",
-    "no_op": "it does nothing",
+    assert_true.name: "it is left out: ONNX has no assertions",
+    print_texts.name: "it is left out: ONNX does not print",
+    nothing.name: "it does nothing",
 }
+"""The operations that are left out, and what the warning about them says."""
 
 
 STRUCTURED: dict[Any, Any] = {

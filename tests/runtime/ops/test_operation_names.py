@@ -14,8 +14,9 @@ NAMING = {
 }
 """The files that name operations by strings."""
 
-ROOMS = ("ops/", "executors/llvm/")
-"""`ops` declares the names. Lowering rules are registered by name, since they load only what a graph contains."""
+ROOMS = ("ops/", "executors/llvm/", "executors/xla/", "formats/onnx/rules/", "formats/tensorflow/")
+"""`ops` declares the names. Rules that lower or export operations are registered by name, since they load only what a
+graph contains; formats have names of their own for the same operations."""
 
 
 def is_name_of_operation(node):
