@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 import tempfile
@@ -17,7 +18,7 @@ import numpy as np
 from agc.runtime.export import tensorflow_runtime
 from agc.runtime.export.verify import difference
 
-from . import cases
+from . import cases, written_programs
 
 
 def main() -> int:
@@ -25,6 +26,9 @@ def main() -> int:
     parser.add_argument("--peer", required=True, help="the Python of an environment with TensorFlow")
     parser.add_argument("-k", dest="part", default="", help="only cases with this in their name")
     parser.add_argument("--only", choices=["operations", "programs"], default="")
+    parser.add_argument(
+        "--record", action="store_true", help="keep TensorFlow's answers of the written programs"
+    )
     parser.add_argument("-v", dest="verbose", action="store_true")
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
@@ -37,8 +41,22 @@ def main() -> int:
                 written.append(case)
         tensorflow_runtime.run_cases(folder, chosen.peer, chosen.verbose)
         outcomes |= {case.name: compared(folder, case) for case in written}
+        if chosen.record:
+            record(folder, written)
     report(outcomes, {case.name: case for case in written})
     return 0
+
+
+def record(folder: Path, written: list[cases.Case]) -> None:
+    """Write TensorFlow's answers of the written programs to the fixture that the tests compare with."""
+    answers = {}
+    for case in written:
+        name = case.name.removeprefix("program ")
+        if name in written_programs.PROGRAMS:
+            arrays = tensorflow_runtime.outcome(folder, case.name, case.program)
+            answers[name] = [[array.dtype.name, array.tolist()] for array in arrays]
+    lines = [f"  {json.dumps(name)}: {json.dumps(answer)}" for name, answer in answers.items()]
+    written_programs.ANSWERS.write_text("{\n" + ",\n".join(lines) + "\n}\n")
 
 
 def found(chosen: argparse.Namespace) -> Iterator[cases.Case]:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import agc.runtime as tf
+
+ANSWERS = Path(__file__).parents[2] / "fixtures" / "tensorflow" / "written_programs.json"
+"""What TensorFlow makes of the written programs; `make formats PEER=… WITH=--record` writes the file."""
 
 V = tf.Variable([1.0, 2.0, 3.0], name="v")
 

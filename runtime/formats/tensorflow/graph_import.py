@@ -197,7 +197,7 @@ def call_raw(step: NodeStep, inputs: list[Any]) -> list[Any]:
     given, arguments = iter(inputs), {}
     for position, argument in enumerate(found.inputs):
         count = _input_count(node, argument)
-        parts = [plain(next(given)) for _ in range(count or 1)]
+        parts = [plain(next(given)) for _ in range(1 if count is None else count)]
         # TensorFlow's Python calls some arguments differently: `reduction_indices` is `axis`.
         name = argument.name if argument.name in names else names[position]
         arguments[name] = parts[0] if count is None else parts

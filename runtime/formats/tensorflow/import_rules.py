@@ -19,6 +19,7 @@ from ...core.tensor import EagerTensor, Tensor
 from ...core.tensor_array import TensorArray
 from ...errors import FailedPreconditionError, UnimplementedError
 from ...ops.arrays.creation import zeros_like
+from ...ops.arrays.reshape import ensure_shape
 from ...ops.assertions.assert_op import require
 from ...ops.math.cast import identity
 from ...ops.math.comparison import not_equal
@@ -133,6 +134,11 @@ def _refuse_resources(values: Sequence[Any], what: str) -> None:
             raise UnimplementedError(f"{what} of the graph chooses among resources, such as {value!r}")
 
 
+def _shaped(value: Any, shape: Any) -> Any:
+    """Return a result of a loop's body with the shape that the graph states for it."""
+    return value if shape is None or shape.rank is None else ensure_shape(value, shape)
+
+
 @rule("While", "StatelessWhile")
 def _(functions: GraphFunctions, node: NodeDef, inputs: Values) -> Values:
     inputs = [plain(value) for value in inputs]
@@ -154,7 +160,7 @@ def _(functions: GraphFunctions, node: NodeDef, inputs: Values) -> Values:
         before = [value for value in inputs if not _is_value(value)]
         if any(one is not other for one, other in zip(kept, before, strict=True)):
             raise UnimplementedError("a loop of the graph changes which resources it uses")
-        return [results[place] for place in places]
+        return [_shaped(results[place], shape) for place, shape in zip(places, invariants, strict=True)]
 
     state = [inputs[place] for place in places]
     shapes = [read_shape(shape) for shape in node.attr["output_shapes"].list.shape]

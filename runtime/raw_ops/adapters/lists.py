@@ -5,11 +5,13 @@ A write returns a new list in graphs; in eager code it changes the TensorArray, 
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import agc.runtime as tf
 
-from ...ops.lists.tensor_list import list_extend, list_pop
+from ...ops.lists.list_gradients import array_sum
+from ...ops.lists.tensor_list import list_extend, list_pop, list_slice
 
 
 def _dims(element_shape: Any) -> Any:
@@ -32,6 +34,13 @@ def list_of_rows(tensor: Any) -> Any:
     """Return the list of the rows of a tensor."""
     tensor = tf.convert_to_tensor(tensor)
     return new_list(tf.shape(tensor)[0], tensor.dtype, _static_dims(tensor.shape[1:])).unstack(tensor)
+
+
+def split_list(tensor: Any, lengths: Any) -> Any:
+    """Return the list of the parts of a tensor, which have these lengths."""
+    tensor = tf.convert_to_tensor(tensor)
+    parts = tf.TensorArray(tensor.dtype, tf.size(lengths), infer_shape=False, clear_after_read=False)
+    return parts.split(tensor, tf.cast(lengths, tf.int32))
 
 
 def _static_dims(shape: Any) -> Any:
@@ -88,8 +97,20 @@ def element_shape(array: Any, dtype: Any) -> Any:
 
 
 def resized_list(array: Any, size: Any) -> Any:
-    """Return the list, which grows when it is written: programs resize lists only before they write to them."""
-    return array
+    """Return the list with so many elements: the first ones, or elements that are not written yet after them."""
+    now = array.size()
+    kept = list_slice(array._reachable(), 0, tf.minimum(size, now), 1)
+    shape = array.element_shape
+    more = new_list(tf.maximum(size - now, 0), array.dtype, _static_dims(shape))
+    return array.of_any_size(list_extend(kept, more._reachable()))
+
+
+def add_n(inputs: Any) -> Any:
+    """Return the sum of tensors, or of the elements of lists at the same places."""
+    if not isinstance(inputs[0], tf.TensorArray):
+        return tf.add_n(inputs)
+    flows = [each._reachable() for each in inputs]
+    return inputs[0].of_any_size(functools.reduce(array_sum, flows))
 
 
 def scattered_list(tensor: Any, indices: Any, count: Any) -> Any:

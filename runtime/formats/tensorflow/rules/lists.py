@@ -112,7 +112,12 @@ def _(to: Body, array: NodeResult, indices: NodeResult, dtype: Any, element_shap
 
 @writes("array_unstack")
 def _(to: Body, array: NodeResult, value: NodeResult) -> Any:
+    """Write all rows; a new list has nothing else to keep."""
     rows = to.StridedSlice(to.Shape(value), [0], [1], [1], shrink_axis_mask=1)
+    if array.node.op == "TensorListReserve":
+        return to.TensorListResize(
+            to.TensorListFromTensor(value, ANY), to.Maximum(to.TensorListLength(array), rows)
+        )
     whole = resized(to, array, rows) if to.lists_grow else array
     return to.TensorListScatterIntoExistingList(whole, value, to.Range(0, rows, 1))
 

@@ -94,10 +94,6 @@ def _(
     return to.Assert(condition, [message, *data], summarize=summarize or 3)
 
 
-def _template(pieces: Any, placeholder: str) -> str:
-    return placeholder.join(pieces)
-
-
 def _placeholder(pieces: Any) -> str:
     """Return a text that the pieces do not contain."""
     found = "{}"
@@ -106,25 +102,31 @@ def _placeholder(pieces: Any) -> str:
     return found
 
 
+def _formatted(to: Body, inputs: list[NodeResult], pieces: Any, summarize: int) -> NodeResult:
+    """Return the pieces with the inputs between them."""
+    if not inputs:
+        return to.const("".join(pieces))
+    mark = _placeholder(pieces)
+    return to.StringFormat(inputs, template=mark.join(pieces), placeholder=mark, summarize=summarize)  # type: ignore[no-any-return]
+
+
 @writes("print")
 def _(
     to: Body, inputs: list[NodeResult], pieces: Any, end: str, summarize: int, stream: str, forms: Any
 ) -> Any:
     if any(forms):
         raise RefusedByRuleError("a format specifier such as {x:.3f}")
-    mark = _placeholder(pieces)
-    text = to.StringFormat(inputs, template=_template(pieces, mark), placeholder=mark, summarize=summarize)
-    return to.PrintV2(text, output_stream=stream, end=end)
+    return to.PrintV2(_formatted(to, inputs, pieces, summarize), output_stream=stream, end=end)
 
 
 @writes("raise")
 def _(to: Body, values: list[NodeResult], error: str, pieces: Any, forms: Any, blueprint: Any) -> Any:
     """Fail with the text of the exception; TensorFlow has a single class of errors for it."""
     name = getattr(error, "__name__", str(error))
-    mark = _placeholder(pieces)
-    count = len(pieces) - 1
-    text = to.StringFormat(values[:count], template=f"{name}: {_template(pieces, mark)}", placeholder=mark)
-    return to.Assert(to.const(False), [text])
+    first, *others = pieces
+    return to.Assert(
+        to.const(False), [_formatted(to, values[: len(others)], [f"{name}: {first}", *others], 3)]
+    )
 
 
 @writes("generator_state")
