@@ -11,7 +11,7 @@ import zlib
 from agc.runtime.storage.crc32c import masked_crc32c
 from agc.runtime.storage.protobuf import field, varint
 
-from . import mutations
+from . import mutations, tensorflow_files
 
 LARGE = 400 << 20
 DEEP = 100_000
@@ -130,6 +130,15 @@ HOSTILE = {
     "a negative child": ("checkpoint", _sealed("ckpt-1.index", lambda c: c["nodes"][0].update(children={"m": -1}))),
     "data outside": ("checkpoint", _sealed("ckpt-1.index", lambda c: c["data"].update(file="../x"))),
     "an index of surrogates": ("checkpoint", _sealed("ckpt-1.index", lambda c: c["data"].update(file="\ud800"))),
+    "a tensor of 2**60 elements": ("TensorFlow's checkpoint", tensorflow_files.with_entries(shape=(1 << 60,))),
+    "a string tensor of 2**60 elements": (
+        "TensorFlow's checkpoint", tensorflow_files.with_entries(dtype=7, shape=(1 << 60,)),
+    ),
+    "tensors that share bytes": ("TensorFlow's checkpoint", tensorflow_files.with_entries(offset=0)),
+    "a data file of many": ("TensorFlow's checkpoint", tensorflow_files.with_entries(shard=3)),
+    "messages nested 10,000 deep": ("TensorFlow's model variables", _replaced(
+        "saved_model.pb", lambda: tensorflow_files.nested_structure(10_000),
+    )),
     "elements of another dtype": ("saved dataset", _replaced(
         "elements.rows", b"agc rows 1\n" + struct.pack("<IB", 3, 5) + b"int64" + struct.pack("<BQQ", 1, 2**40, 2**43),
     )),

@@ -95,3 +95,28 @@ def seal_bundle(folder):
     except ValueError:
         return
     index.write_bytes(write_table(entries))
+
+
+def with_entries(**changes):
+    """Return a change of a checkpoint's folder that changes the places of all its tensors."""
+
+    def changed(folder):
+        index = folder / "ckpt.index"
+        entries = read_table(index.read_bytes())
+        found = {key: BundleEntry.parse(message) for key, message in entries.items() if key}
+        graph = GRAPH_KEY.encode()
+        new = {key: entry if key == graph else entry._replace(**changes) for key, entry in found.items()}
+        messages = {key: entry.serialized() for key, entry in new.items()}
+        index.write_bytes(write_table({b"": entries[b""], **messages}))
+
+    return changed
+
+
+def nested_structure(depth):
+    """Return a saved model whose only function has arguments of tuples nested so deeply."""
+    structure = b""
+    for _ in range(depth):
+        structure = field(52, field(1, structure))
+    function = field(3, structure) + field(4, structure)
+    graph = field(1, field(4, b"")) + field(2, field(1, "f") + field(2, function))
+    return field(2, field(1, field(4, "serve")) + field(7, graph))

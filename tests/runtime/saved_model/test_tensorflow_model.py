@@ -81,6 +81,35 @@ def test_a_model_is_saved_again_and_loaded(tmp_path):
     assert again.features(x).numpy().tolist() == model.features(x).numpy().tolist()
 
 
+class Written(tf.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = tf.Variable([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+        self.parts = [tf.Variable(1), {"half": tf.Variable(2.5, dtype=tf.float64)}]
+        rows = tf.lookup.KeyValueTensorInitializer(["a", "b"], [1, 2])
+        self.table = tf.lookup.StaticHashTable(rows, -1)
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 2], tf.float32), tf.TensorSpec([], tf.int32)])
+    def run(self, x, n):
+        y = x @ self.w
+        sums = tf.TensorArray(tf.float32, size=n)
+        for i in tf.range(n):
+            y = y / 2.0 if tf.reduce_sum(y) > 10.0 else tf.exp(y[:, ::-1]) + tf.gather(y, [0])
+            sums = sums.write(i, tf.reduce_sum(y))
+        return {"y": y, "more": (sums.stack(), self.table.lookup(tf.constant(["b", "x"])))}
+
+
+def test_models_in_the_format_of_tensorflow_are_read_again(tmp_path):
+    model = Written()
+    options = tf.saved_model.SaveOptions(experimental_format="tensorflow")
+    tf.saved_model.save(model, tmp_path, options=options)
+    again = tf.saved_model.load(tmp_path)
+    arguments = tf.constant([[1.0, 2.0], [0.5, -1.0]]), tf.constant(3)
+    found, expected = again.run(*arguments), model.run(*arguments)
+    tf.nest.map_structure(lambda one, other: np.testing.assert_array_equal(one, other), found, expected)
+    assert float(again.parts[1]["half"]) == 2.5
+
+
 def test_assets_are_files_of_the_model():
     model = tf.saved_model.load(MODELS / "vocabulary")
     assert bytes(model.file.asset_path.numpy()).decode().startswith(str(MODELS / "vocabulary" / "assets"))
