@@ -25,8 +25,9 @@ def _(e: Any, operation: Any, x: Any) -> Any:
 
 @exports("blank")
 def _(e: Any, operation: Any, *like: Any) -> Any:
+    """Return a value that nothing reads; unknown sizes are 0."""
     spec = operation.outputs[0].spec
-    return e.zeros(e.ints(*[size or 1 for size in spec.shape or ()]), spec.dtype)
+    return e.zeros(e.ints(*[size or 0 for size in spec.shape or ()]), spec.dtype)
 
 
 @exports("fill")
