@@ -9,10 +9,11 @@ Operators remove their frames from the traceback of an exception that passes thr
 from __future__ import annotations
 
 import sys
+from builtins import list, type  # noqa: UP029  (generated code reads them as attributes)
 
 from ..conversion.converter import Converter
 from ..introspection.frames import f_back, leveled
-from ..staging import Pending, Undefined, ld, show_liveness
+from ..staging import PYTHON, Pending, Undefined, backends, ld, show_liveness
 from .asserts import check
 from .comprehensions import decided, gone_through, joined, known, listed, only, part, selected
 from .conditionals import cases, cond, keep
@@ -25,7 +26,7 @@ from .pattern_matching import has_length, is_
 from .variables import attr, cell, item, items, ld_cell, own_list
 
 __all__ = [
-    "f_back", "leveled", "live", "building",
+    "f_back", "leveled", "live", "building", "backends", "PYTHON", "type", "list",
     "cond", "cases", "keep", "while_loop", "for_loop", "until", "if_exp", "and_", "or_", "not_", "compare", "check",
     "converted", "callee", "ld", "ld_cell", "Undefined", "Pending", "attr", "item", "items", "cell",
     "print_", "eq", "ne", "own_list",

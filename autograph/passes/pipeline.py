@@ -30,7 +30,7 @@ from .stage_blocks import StageBlocks
 from .stage_calls import StageCalls, StagePlainCalls
 from .stage_comprehensions import StageComprehensions
 from .stage_equality import StageEquality
-from .stage_items import StageItems
+from .stage_items import StageItems, StagePlainItems
 from .stage_logic import StageLogic
 
 PIPELINE: tuple[type[TreePass], ...] = (
@@ -51,7 +51,7 @@ PIPELINE: tuple[type[TreePass], ...] = (
     StageLogic,
     StageCalls,
 )
-PLAIN: tuple[type[TreePass], ...] = (StageItems, StageWithin, StagePlainCalls)
+PLAIN: tuple[type[TreePass], ...] = (StagePlainItems, StageWithin, StagePlainCalls)
 
 
 class StageLogicAndCalls(StageLogic, StageCalls):

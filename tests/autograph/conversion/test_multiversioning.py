@@ -246,3 +246,36 @@ def test_a_function_that_plain_values_need_not_have_converted_is_called_itself(a
     assert ag__.converted(leaf) is not leaf
     ag__.building = 1
     assert ag__.callee(leaf) is not leaf
+
+
+def updated(xs, rows, i):
+    xs[i] += 1
+    xs[0] = xs[i] * 2
+    rows[i][0] -= 5
+    return xs, rows
+
+
+def test_items_of_plain_values_are_assigned_by_python(at_rest, monkeypatch):
+    """`put` is called for values of other backends, and for containers in containers that are no lists."""
+    calls = []
+    for name in ("put", "put_updated"):
+        operator = getattr(ag__, name)
+        monkeypatch.setattr(ag__, name, lambda *given, do=operator: calls.append(given) or do(*given))
+    converted = convert(updated)
+    assert converted([1, 2], [[3], [4]], 1) == ([6, 3], [[3], [-1]])
+    assert calls == []
+    assert converted([1, 2], {1: [4]}, 1) == ([6, 3], {1: [-1]})
+    assert [given[0] for given in calls] == ["-="]
+
+
+def test_unbound_variables_with_items_raise_what_python_raises(at_rest):
+    def f(is_bound, noted):
+        if is_bound:
+            xs = [1]
+        xs[0] = noted.append(1)
+        return xs
+
+    noted = []
+    with pytest.raises(UnboundLocalError):
+        convert(f)(False, noted)
+    assert noted == [1]
