@@ -21,7 +21,6 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..config.threading import get_intra_op_parallelism_threads, threads_within
 from ..core.shapes import Dims, num_elements
 from . import blas, blas_limit
 
@@ -44,7 +43,7 @@ def multiply(a: Any, b: Any, out: Any = None) -> Any:
         return np.matmul(a, b, out=out)
     native = _native()
     if native is not None:
-        found = native.multiply(a, b, out, get_intra_op_parallelism_threads() or _processors())
+        found = native.multiply(a, b, out, _threading().get_intra_op_parallelism_threads() or _processors())
         if found is not None:
             return found
     if a.size * b.shape[-1] > BIG:
@@ -69,8 +68,16 @@ def contract(a: Any, b: Any, axes_a: Sequence[int], axes_b: Sequence[int]) -> An
 
 
 @functools.cache
+def _threading() -> Any:
+    """Return `config.threading`. Tracebacks of the modules loaded before it are filtered as if no others followed."""
+    from ..config import threading
+
+    return threading
+
+
+@functools.cache
 def _processors() -> int:
-    return threads_within()
+    return _threading().threads_within()  # type: ignore[no-any-return]
 
 
 @functools.cache

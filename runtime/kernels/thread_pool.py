@@ -15,7 +15,6 @@ import threading
 from collections.abc import Callable
 from queue import SimpleQueue
 
-from ..config.threading import threads_between
 from ..core.fp_errors import SILENCE, begin, end
 
 
@@ -97,6 +96,8 @@ def run_in_pool(work: Callable[[], None], threads: int) -> None:
 
 def run_all(*works: Callable[[], object]) -> None:
     """Run all functions in parallel; raise the failure of the first that fails."""
+    from ..config.threading import threads_between  # at first use: `config` is a namespace of the whole runtime
+
     numbers = itertools.count()
     failures: dict[int, Exception] = {}
 
