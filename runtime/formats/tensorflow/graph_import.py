@@ -194,9 +194,11 @@ def call_raw(step: NodeStep, inputs: list[Any]) -> list[Any]:
         raise UnimplementedError(f"agc has no operation {node.op}{_reason(node.op)}")
     function = getattr(late_binding.raw_ops, node.op)
     names = list(inspect.signature(function).parameters)
+    counts = [_input_count(node, argument) for argument in found.inputs]
+    if sum(1 if count is None else count for count in counts) != len(inputs):
+        raise ValueError(f"the node {node.name!r} of {node.op} has {len(inputs)} inputs")
     given, arguments = iter(inputs), {}
-    for position, argument in enumerate(found.inputs):
-        count = _input_count(node, argument)
+    for position, (argument, count) in enumerate(zip(found.inputs, counts, strict=True)):
         parts = [plain(next(given)) for _ in range(1 if count is None else count)]
         # TensorFlow's Python calls some arguments differently: `reduction_indices` is `axis`.
         name = argument.name if argument.name in names else names[position]

@@ -70,7 +70,10 @@ def _with_gradient(functions: GraphFunctions, node: NodeDef, values: Values) -> 
                 message = f"{node.name} has a gradient that Python code defined, and that was not saved"
                 require(False, message)
                 return [zeros_like(tensor) for tensor in tensors]
-            results = iter(functions.call(saved.function, [*grads, *captured]))
+            found = functions.call(saved.function, [*grads, *captured])
+            if len(found) != sum(saved.given):
+                raise ValueError(f"the gradient {saved.function!r} has {len(found)} results")
+            results = iter(found)
             return [next(results) if given else None for given in saved.given]
 
         return [identity(tensor) for tensor in tensors], backward

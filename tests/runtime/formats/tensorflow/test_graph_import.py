@@ -65,6 +65,7 @@ DAMAGED = {
     "an attribute of another kind": (
         [constant("a0", 1.0), node("a", "Sum", "a0", "a0", keep_dims=("i", 1))], "of the kind 'i', not 'bool'",
     ),
+    "too few inputs": ([constant("a0", 1.0), node("a", "AddV2", "a0")], "'a' of AddV2 has 1 inputs"),
     "a constant without a value": ([node("a", "Const")], "dtype"),
 }  # fmt: skip
 
