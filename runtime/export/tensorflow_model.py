@@ -25,9 +25,8 @@ def encode(program: Program) -> dict[str, bytes]:
     for each in program.variables:
         writer.link(root, each.name, writer.variable(each.variable, f"{each.name}{VALUE}"))
     callee = of_program(program)
-    for name in dict.fromkeys((program.name, "__call__")):
-        writer.function(root, name, [callee])
-    writer.signatures(root, {DEFAULT: as_signature(callee)})
+    writer.function(root, dict.fromkeys((program.name, "__call__")), [callee])
+    writer.signatures(root, {DEFAULT: as_signature(callee)._replace(calls=callee)})
     check(writer.library, "a SavedModel", program.name)
     return writer.content(program.metadata)
 

@@ -44,7 +44,7 @@ def encode(target: Any, signatures: Any, metadata: Mapping[str, str] | None = No
             owner = getattr(function, "__self__", graph.objects[number])
             callees = _callees(function, name, owner)
             if callees:
-                writer.function(number, name, callees)
+                writer.function(number, [name], callees)
     writer.signatures(0, {name: as_signature(of_concrete(concrete)) for name, concrete in exported.items()})
     check(writer.library, "a SavedModel", type(target).__name__)
     return writer.content(metadata or {})

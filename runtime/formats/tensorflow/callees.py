@@ -47,6 +47,8 @@ class SavedCallee(NamedTuple):
     arguments: StructuredValue
     results: StructuredValue
     parameters: Sequence[inspect.Parameter]
+    calls: SavedCallee | None = None
+    """The function that this one calls with its inputs; None if this one has the operations of the graph itself."""
 
 
 class _Leaf:

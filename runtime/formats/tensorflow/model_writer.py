@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ...core.variable import Variable
+from ...ir.graph import Value
 from . import rules
 from .bundle import write_bundle
 from .callees import SavedCallee, argument_specification
@@ -45,6 +46,7 @@ class ModelWriter:
         self.variables: dict[int, tuple[int, Variable, str]] = {}
         self.body = self.library.body(in_function=False)
         self._handles: dict[int, NodeResult] = {}
+        self._written: dict[int, tuple[SavedCallee, str]] = {}
 
     def add(self, kind: str, identifier: str = "") -> int:
         """Add an object of a kind, and return its number."""
@@ -85,12 +87,19 @@ class ModelWriter:
 
     def concrete(self, callee: SavedCallee) -> str:
         """Write a function, and return its name."""
+        if id(callee) not in self._written:
+            self._written[id(callee)] = callee, self._concrete(callee)
+        return self._written[id(callee)][1]
+
+    def _concrete(self, callee: SavedCallee) -> str:
         writer = FunctionWriter(self.library, callee.name)
-        writer.add_parameters([*callee.inputs, *[value for value, _ in callee.variables]])
-        writer.add(callee.graph)
-        inputs = [
-            (value.name, value) for value in [*callee.inputs, *[value for value, _ in callee.variables]]
-        ]
+        captured = [value for value, _ in callee.variables]
+        writer.add_parameters([*callee.inputs, *captured])
+        if callee.calls is None:
+            writer.add(callee.graph)
+        else:
+            self._call(writer, callee.calls, captured)
+        inputs = [(value.name, value) for value in [*callee.inputs, *captured]]
         saved = SavedConcreteFunction(
             bound_inputs=[self.number_of(variable) for _, variable in callee.variables],
             canonicalized_input_signature=callee.arguments,
@@ -102,8 +111,16 @@ class ModelWriter:
             self.objects.concrete_functions[name].MergeFrom(saved)
         return name
 
-    def function(self, parent: int, name: str, callees: Iterable[SavedCallee]) -> None:
-        """Add a function with its graphs, as a method of an object."""
+    def _call(self, writer: FunctionWriter, callee: SavedCallee, captured: list[Value]) -> None:
+        """Let a function consist of a call of another one with the same inputs."""
+        given = [writer.result(value) for value in [*callee.inputs, *captured]]
+        kinds = [dtype_of(operand.spec) for operand in callee.outputs]
+        results = writer.body.StatefulPartitionedCall(given, f=self.concrete(callee), Tout=kinds)
+        for operand, result in zip(callee.outputs, results, strict=True):
+            writer.bind(operand, result)
+
+    def function(self, parent: int, names: Iterable[str], callees: Iterable[SavedCallee]) -> None:
+        """Add a function with its graphs, as a method of an object by one name or several."""
         callees = list(callees)
         number = self.add("function")
         saved = self.objects.nodes[number].function
@@ -111,7 +128,8 @@ class ModelWriter:
         if callees:
             saved.function_spec.fullargspec.MergeFrom(argument_specification(callees[0].parameters))
         saved.function_spec.input_signature.none_value.SetInParent()
-        self.link(parent, name, number)
+        for name in names:
+            self.link(parent, name, number)
 
     def signatures(self, root: int, callees: Mapping[str, SavedCallee]) -> None:
         """Add signatures: for Python as attributes of the root, and in the graph."""
