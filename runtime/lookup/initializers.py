@@ -175,7 +175,7 @@ class TextFileInitializer(TableInitializer):
         try:
             return np.array([number(line) for line in cells], dtype.numpy)
         except (ValueError, OverflowError):
-            at = next(i for i, cell in enumerate(cells) if not _is_number(cell, number))
+            at = next(i for i, cell in enumerate(cells) if not _is_number(cell, number, dtype))
             raise errors.InvalidArgumentError(
                 f"Field {cells[at].decode(errors='replace')} in line {at} of {self._filename} is not a valid "
                 f"{dtype.name}."
@@ -199,9 +199,9 @@ def _check_index(what: str, index: int, dtype: dtypes.DType) -> None:
         raise ValueError(f"`{what}_dtype` must be int64 if `{what}_index` is -1, received: {dtype.name}")
 
 
-def _is_number(cell: bytes, number: Callable[[bytes], Any]) -> bool:
+def _is_number(cell: bytes, number: Callable[[bytes], Any], dtype: dtypes.DType) -> bool:
     try:
-        number(cell)
-    except ValueError:
+        np.array([number(cell)], dtype.numpy)
+    except (ValueError, OverflowError):
         return False
     return True

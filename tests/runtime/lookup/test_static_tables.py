@@ -227,3 +227,14 @@ class TestSaving:
     def test_a_checkpoint_contains_no_rows(self, words, tmp_path):
         path = tf.train.Checkpoint(words=words).save(tmp_path / "points")
         assert not [name for name, _ in tf.train.list_variables(path) if "words" in name]
+
+
+def test_a_number_in_a_file_that_the_dtype_cannot_hold_is_named(tmp_path):
+    (tmp_path / "numbers").write_text("a 1\nb 3000000000\n")
+    reader = tf.lookup.TextFileInitializer(
+        str(tmp_path / "numbers"), tf.string, 0, tf.int32, 1, delimiter=" "
+    )
+    with pytest.raises(
+        tf.errors.InvalidArgumentError, match=r"Field 3000000000 in line 1 of .* is not a valid int32"
+    ):
+        tf.lookup.StaticHashTable(reader, -1)
