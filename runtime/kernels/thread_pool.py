@@ -96,9 +96,7 @@ def run_in_pool(work: Callable[[], None], threads: int) -> None:
 
 def run_all(*works: Callable[[], object]) -> None:
     """Run all functions in parallel; raise the failure of the first that fails."""
-    from ..config.threading import (
-        threads_between,
-    )  # at first use: `config` is a namespace of the whole runtime
+    from ..config.threading import threads_between  # at first use: it is a namespace of the runtime
 
     numbers = itertools.count()
     failures: dict[int, Exception] = {}
