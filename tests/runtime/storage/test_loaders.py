@@ -55,6 +55,7 @@ NAMES = {
     "no file": "no such",
 }
 READERS = {
+    "onnx": tf.onnx.load,
     "lines": lambda name: list(tf.data.TextLineDataset(name)),
     "records": lambda name: list(tf.data.TFRecordDataset(name)),
     "csv": lambda name: list(tf.data.experimental.CsvDataset(name, [""])),
