@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Run written graphs and saved models, as a program of a Python that has TensorFlow: `python -c TEXT FOLDER`.
 
 name.json, name.0.tensor …      ==>     name.output.0.tensor …, or name.error
