@@ -106,12 +106,13 @@ def _where_possible(executor: str, graph: Graph) -> Runner:
     """Return a runner of a forward or backward graph: compiled, or a plan if its operations cannot be compiled."""
     from ..executors.llvm import CompilationError
 
-    compiled, plans = compiled_by(executor, graph), list[Runner]()
+    runner: Runner = compiled_by(executor, graph).run
+    plans: list[Runner] = []
 
     def run(arguments: Sequence[Any]) -> Sequence[Any]:
         if not plans:
             try:
-                return compiled.run(arguments)
+                return runner(arguments)
             except CompilationError:
                 plans.append(EXECUTORS["automatic"](graph))
         return plans[0](arguments)

@@ -35,7 +35,7 @@ def wide() -> AbstractContextManager[Any]:
     """Return the scope of traces and calls: 64-bit types exist for this thread, and for the time of the scope only."""
     import jax
 
-    return jax.enable_x64(True)  # type: ignore[no-untyped-call]
+    return jax.enable_x64(True)
 
 
 _state = {"is_used": False}

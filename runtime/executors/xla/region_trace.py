@@ -75,7 +75,7 @@ class RegionTrace:
         site, rule = RuleContext(operation, self), RULES.get(operation.type, traced)
         try:
             if operation.regions:
-                return rule(site, *inputs)  # type: ignore[no-any-return]
+                return rule(site, *inputs)
             given = [_widened(x) for x in inputs] if site.is_widened else inputs
             found = rule(site, *operation.op.grouped(given))
         except NotLoweredError as error:

@@ -11,7 +11,7 @@ i, x = while 0, x                                      while_loop(lambda s: ~s.f
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -68,7 +68,7 @@ def _branches(
         can_fail.append(inner.failed is not False)
         return [jnp.asarray(inner.failed), *map(_declared, found, outputs)]
 
-    traced = [functools.partial(run, region) for region in regions]
+    traced: list[Callable[..., list[Array]]] = [functools.partial(run, region) for region in regions]
     if any(isinstance(value.spec, ListType) for value in outputs):
         columns = zip(*(jax.eval_shape(branch, list(arguments)) for branch in traced), strict=True)
         forms = [functools.reduce(united, map(form_of, column)) for column in columns]

@@ -61,8 +61,10 @@ def _steps(loop: Operation) -> dict[int, int]:
 
 def _conjuncts(test: Graph, going: Operand) -> Iterator[Operation | None]:
     """Yield the operations whose results must all be true; None for another kind of value."""
-    made = {value: operation for operation in test.operations for value in operation.outputs}
-    maker = made.get(going)  # type: ignore[call-overload]
+    made: dict[Operand, Operation] = {
+        value: operation for operation in test.operations for value in operation.outputs
+    }
+    maker = made.get(going)
     if maker is not None and maker.op is logical_and and all(x.spec == going.spec for x in maker.inputs):
         for part in maker.inputs:
             yield from _conjuncts(test, part)
@@ -74,13 +76,13 @@ def _iterations(loop: Operation, comparison: Operation | None, inputs: Sequence[
     """Return for how many iterations a comparison of an induction variable holds; None if that is unknown."""
     if comparison is None or comparison.op not in _MIRRORED:
         return None
-    slots = {value: slot for slot, value in enumerate(loop.regions[0].inputs)}
+    slots: dict[Operand, int] = {value: slot for slot, value in enumerate(loop.regions[0].inputs)}
     steps, count = _steps(loop), len(loop.outputs)
     one, other = comparison.inputs
     op = comparison.op
-    if slots.get(one, -1) not in steps:  # type: ignore[call-overload]
+    if slots.get(one, -1) not in steps:
         one, other, op = other, one, _MIRRORED[op]
-    slot = slots.get(one, -1)  # type: ignore[call-overload]
+    slot = slots.get(one, -1)
     bound = other.value if isinstance(other, Constant) else _fixed(slots.get(other, -1), count, inputs)
     start, stop = _number(inputs[slot]) if slot in steps else None, _number(bound)
     if start is None or stop is None:

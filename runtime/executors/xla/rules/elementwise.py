@@ -131,7 +131,8 @@ def _(site: Any, start: Array, stop: Array, num: Array) -> Array:
     steps = jnp.arange(count - 1, dtype=first.dtype).reshape(-1, *(1,) * first.ndim)
     inner = first + step * steps
     whole = jnp.concatenate([inner, last[None].astype(inner.dtype)])
-    return jnp.moveaxis(converted(whole, first.dtype), 0, axis)
+    found = converted(whole, first.dtype) if first.dtype.itemsize == 8 else whole.astype(first.dtype)
+    return jnp.moveaxis(found, 0, axis)
 
 
 def converted(x: Array, dtype: np.dtype[Any]) -> Array:

@@ -105,9 +105,9 @@ def _(site: Any, x: Array) -> list[Array]:
 @lowers("svd")
 def _(site: Any, x: Array) -> Any:
     if not site.attrs["compute_uv"]:
-        return [_solvable(site, jnp.linalg.svd(x, compute_uv=False), x)]
+        return [_solvable(site, jnp.linalg.svd(x, compute_uv=False))]
     left, values, right = jnp.linalg.svd(x, site.attrs["full_matrices"])
-    return [_solvable(site, values, x), left, _turned(right, True, True)]
+    return [_solvable(site, values), left, _turned(right, True, True)]
 
 
 @lowers("diag")
@@ -138,7 +138,7 @@ def _(site: Any, flat: Array, axes: Array, shape: Array) -> Array:
     sizes = site.shape
     reduced = [int(axis) % len(sizes) for axis in np.ravel(known(axes, "axes"))]
     order = [*[dim for dim in range(len(sizes)) if dim not in reduced], *reduced]
-    return jnp.transpose(jnp.reshape(flat, [sizes[dim] for dim in order]), np.argsort(order))
+    return jnp.transpose(jnp.reshape(flat, [sizes[dim] for dim in order]), np.argsort(order).tolist())
 
 
 @lowers("band_within")

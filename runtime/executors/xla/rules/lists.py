@@ -283,13 +283,13 @@ def _(site: Any, array: TracedList, places: Array) -> TracedList:
 @lowers("array_add")
 def _(site: Any, array: TracedList, value: Array, parts: Sequence[Array], shape: Array) -> TracedList:
     spec = site.operation.outputs[0].spec.element
-    assert isinstance(spec, TensorType)
+    assert isinstance(spec, TensorType) and spec.shape is not None
     made = fitted(array, united(form_of(array), ListForm(element_form(spec), 1)))
     total = jnp.where(array.length > 0, made.rows[0], spec.dtype.numpy.type(0))
     if site.attrs["key"] == ROWS:
         indices = jnp.asarray(parts[0]).reshape(-1)
-        places = checked(site, indices, spec.shape[0])  # type: ignore[index]
-        rows = jnp.reshape(value, (places.shape[0], *spec.shape[1:]))  # type: ignore[index]
+        places = checked(site, indices, int(spec.shape[0] or 0))
+        rows = jnp.reshape(value, (places.shape[0], *spec.shape[1:]))
         total = total.at[places].add(rows)
     else:
         total = replaced_at(site, total, value, parts, "add")

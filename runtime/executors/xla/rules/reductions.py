@@ -140,7 +140,7 @@ def _(site: Any, x: Array) -> Array:
     before = jnp.concatenate([ones, lax.cumprod(flat[..., :-1], last)], -1)
     after = jnp.concatenate([lax.cumprod(flat[..., 1:], last, reverse=True), ones], -1)
     products = (before * after).reshape([x.shape[i] for i in order])
-    return jnp.transpose(products, np.argsort(order))
+    return jnp.transpose(products, np.argsort(order).tolist())
 
 
 @lowers("argsort")
