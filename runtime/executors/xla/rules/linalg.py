@@ -29,6 +29,11 @@ def _turned(x: Array, transposes: bool, conjugates: bool) -> Array:
     return jnp.conj(turned) if conjugates else turned
 
 
+@lowers("tensordot")
+def _(site: Any, a: Array, b: Array) -> Array:
+    return jnp.tensordot(a, b, (site.attrs["axes_a"], site.attrs["axes_b"]))
+
+
 @lowers("einsum")
 def _(site: Any, inputs: Sequence[Array]) -> Array:
     return jnp.einsum(site.attrs["equation"], *inputs)

@@ -22,6 +22,6 @@ TRACED |= {
     "resize_nearest_neighbor", "reverse", "reverse_sequence", "right_shift", "rint", "roll", "round", "rsqrt",
     "selu", "shape", "sigmoid", "sign", "sin", "sinh", "size", "softplus", "softsign", "space_to_batch_nd",
     "space_to_depth", "split", "split_sizes", "spread", "sqrt", "square", "squared_difference", "subtract",
-    "sum_tiles", "sum_to", "tan", "tanh", "tensordot", "tensordot_back", "tile", "transpose", "unstack", "xdivy",
-    "xlog1py", "xlogy",
+    "sum_tiles", "sum_to", "tan", "tanh", "tensordot_back", "tile", "transpose", "unstack", "xdivy", "xlog1py",
+    "xlogy",
 }  # fmt: skip
