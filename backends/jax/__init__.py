@@ -12,6 +12,11 @@
 111
 """
 
-from .functions import autograph, jit
+try:
+    from .functions import autograph, jit
+except ModuleNotFoundError as error:
+    if error.name != "jax":
+        raise
+    raise ImportError("agc.jax needs JAX. Install it: pip install 'agc-autograph[jax]'") from None
 
 __all__ = ["autograph", "jit"]

@@ -13,6 +13,11 @@
 111
 """
 
-from .functions import autograph, compile
+try:
+    from .functions import autograph, compile
+except ModuleNotFoundError as error:
+    if error.name != "torch":
+        raise
+    raise ImportError("agc.torch needs PyTorch. Install it: pip install 'agc-autograph[torch]'") from None
 
 __all__ = ["autograph", "compile"]
