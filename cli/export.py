@@ -25,7 +25,6 @@ HELP = """Write a function in the format of another system.
 
 TARGET is FILE::FUNCTION, with arguments as for `agc run`; the folder of a saved
 model, FOLDER or FOLDER::SIGNATURE; or the file of a graph, as text or JSON.
-The suffix of the output selects the format, or --to.
 
 \b
 Examples:
@@ -57,11 +56,16 @@ def complete_format(ctx: click.Context, param: click.Parameter, incomplete: str)
 @click.option("-m", "by_name", is_flag=True, help="FILE is the name of a module or package.")
 @click.option("-o", "--output", "path", metavar="PATH", required=True, help="The file or folder to write.")
 @click.option(
-    "--to", metavar="FORMAT", shell_complete=complete_format, help="The format (a wrong name lists all)."
+    "--to",
+    metavar="FORMAT",
+    shell_complete=complete_format,
+    help="text, json, onnx, stablehlo, saved_model or graphdef; without it, the suffix selects the format.",
 )
 @click.option("-i", "--input", "specs", metavar="SPEC", multiple=True, help="The type of an input.")
 @click.option("-a", "--arg", "named", metavar="ARG", multiple=True, help="An argument; may be repeated.")
-@click.option("--option", "options", metavar="KEY=VALUE", multiple=True, help="An option of the format.")
+@click.option(
+    "--option", "options", metavar="KEY=VALUE", multiple=True, help="An option of the format: opset=21."
+)
 @click.option(
     "--verify", is_flag=True, help="Run the written file in its own runtime, and compare the results."
 )
@@ -155,11 +159,13 @@ def _source(target: str, by_name: bool) -> Callable[[], tuple[Any, str | None]]:
 
 def _check_format(to: str | None, path: str, tf: Any) -> None:
     try:
-        tf.export.format_of(to, path)
+        _ = tf.export.format_of(to, path).encode
     except ValueError as error:
         raise problem(
             BAD_USAGE, str(error), fix=suggestion(to, tf.export.FORMATS) if to else "--to FORMAT"
         ) from None
+    except ImportError as error:  # a library that the format needs is missing
+        raise problem(BAD_USAGE, str(error)) from None
 
 
 def _typed(specs: Sequence[str], tf: Any) -> tuple[dict[str, Any], dict[str, dict[int, str]]]:
@@ -185,7 +191,7 @@ def _typed(specs: Sequence[str], tf: Any) -> tuple[dict[str, Any], dict[str, dic
 def _option(text: str) -> tuple[str, Any]:
     key, equals, value = text.partition("=")
     if not equals or not key.isidentifier():
-        raise problem(BAD_VALUE, f"`{text}` is not an option", fix="write --option opset=17")
+        raise problem(BAD_VALUE, f"`{text}` is not an option", fix="write --option opset=21")
     return key, parse(f"py:{value}").value
 
 
@@ -199,7 +205,7 @@ def _verified(program: Any, path: str, to: str | None, python: str | None, tf: A
     """Run the written file and print the differences."""
     try:
         differences = tf.export.verify(program, path, to=to, python=python)
-    except (RuntimeError, ValueError) as error:
+    except (ImportError, RuntimeError, ValueError) as error:
         raise problem(BAD_CALL, str(error), exit_code=FAILED) from None
     runtime = tf.export.format_of(to, path).runtime(python)
     emit("".join(f"{each}\n" for each in differences) + (f"verified by {runtime}\n" if runtime else ""))

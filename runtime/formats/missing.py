@@ -6,8 +6,8 @@ import importlib
 from typing import Any
 
 
-def library(name: str, extra: str, purpose: str) -> Any:
-    """Import an optional library. Raises ImportError that names the extra of agc to install.
+def library(name: str, extra: str | None, purpose: str) -> Any:
+    """Import an optional library. Raises ImportError with the command that installs `extra`, or the library itself.
 
     >>> library("no_such_library", "onnx", "the format ONNX")
     Traceback (most recent call last):
@@ -18,6 +18,5 @@ def library(name: str, extra: str, purpose: str) -> Any:
     except ImportError as error:
         if error.name is not None and error.name.partition(".")[0] != name.partition(".")[0]:
             raise
-        raise ImportError(
-            f"{purpose} needs the package {name}. Install it: pip install 'agc-autograph[{extra}]'"
-        ) from None
+        package = f"'agc-autograph[{extra}]'" if extra else name
+        raise ImportError(f"{purpose} needs the package {name}. Install it: pip install {package}") from None

@@ -50,3 +50,13 @@ def test_wrong_usage_is_explained(agc, file, arguments, message):
     done = agc("export", f"{file}{arguments[0]}", *arguments[1:])
     assert done.returncode == 2
     assert message in done.stderr
+
+
+def test_a_missing_library_is_an_error_without_frames(python, file):
+    hidden = (
+        "import sys; sys.modules['onnx'] = None; from agc.cli.main import main; sys.exit(main(sys.argv[1:]))"
+    )
+    done = python("-c", hidden, "export", f"{file}::scaled", "3.0", "-o", "f.onnx")
+    assert done.returncode == 2
+    assert done.stderr.startswith("error[AGC300]: the format ONNX needs the package onnx.")
+    assert "pip install 'agc-autograph[onnx]'" in done.stderr

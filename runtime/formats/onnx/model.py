@@ -166,7 +166,7 @@ def _output(name: str, operand: Any) -> Any:
 
 def run(path: Path, program: Program, arrays: Sequence[Array]) -> list[Array]:
     """Return the outputs that ONNX Runtime computes."""
-    runtime = library("onnxruntime", "onnx", "the verification of ONNX models")
+    runtime = library("onnxruntime", None, "the verification of ONNX models")
     options = runtime.SessionOptions()
     options.log_severity_level = 3
     session = runtime.InferenceSession(path.read_bytes(), options, providers=["CPUExecutionProvider"])

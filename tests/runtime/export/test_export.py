@@ -132,3 +132,5 @@ def test_a_refusal_lists_each_reason_with_its_line():
 def test_a_missing_library_names_its_extra():
     with pytest.raises(ImportError, match=r"pip install 'agc-autograph\[onnx\]'"):
         library("no_such_library", "onnx", "the format ONNX")
+    with pytest.raises(ImportError, match=r"pip install no_such_library$"):
+        library("no_such_library", None, "the verification")
