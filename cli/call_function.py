@@ -172,6 +172,8 @@ def _misfit(
     where = Where(code.co_filename, code.co_firstlineno) if code is not None else None
     strange = [key for key in named if key not in signature.parameters]
     fix = suggestion(strange[0], signature.parameters) if strange else ""
+    if not fix and "." in name and next(iter(signature.parameters), None) == "self":
+        fix = f"name a function that makes a {name.rpartition('.')[0]} and calls the method: `self` is an argument here"
     takes = signature.replace(return_annotation=inspect.Signature.empty)
     return problem(
         BAD_CALL,

@@ -21,7 +21,7 @@ HELP = """Turn ordinary Python into tensor graphs.
 Examples:
   agc convert model.py                     show the code that agc generates
   agc run train.py --epochs 3              run a program, converted
-  agc run model.py::f --arg 27 --graph     call one function with a tensor; show its graph
+  agc run model.py::f 27 --graph           call one function with a tensor; show its graph
   agc explore model.py::f 27               write a page that shows the function from source to plan
   agc export model.py::f 27 -o f.onnx      write one function in the format of another system
   agc check src                            report all problems of a project, without running it

@@ -28,7 +28,7 @@ Python runs FILE as `__main__`, after its conversion. Arguments after FILE belon
 to the program. `-` is a program on stdin.
 
 FILE::FUNCTION calls one function with tensors, through `agc.runtime.function`,
-and prints what it returns. A method is CLASS.METHOD.
+and prints what it returns. A static or class method is CLASS.METHOD.
 
 \b
 Examples:

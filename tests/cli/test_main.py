@@ -21,7 +21,7 @@ def test_version(agc):
 @pytest.mark.parametrize(
     ("command", "examples"),
     [
-        ([], ["agc convert model.py", "agc run model.py::f --arg 27 --graph", "123  a bug in agc"]),
+        ([], ["agc convert model.py", "agc run model.py::f 27 --graph", "123  a bug in agc"]),
         (["convert"], ["agc convert model.py --diff", "cat model.py | agc convert - | python"]),
         (["run"], ["agc run -m package.tool --verbose", "0:float32[2,3]", "n=py:10"]),
         (["completion"], ['eval "$(agc completion bash)"']),

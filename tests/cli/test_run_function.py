@@ -354,3 +354,9 @@ def test_native_code_is_printed_before_the_result(call):
     code, _, result = said.rpartition("\n\n")
     assert "define" in code and "@run(" in code
     assert result == "tf.Tensor(111, shape=(), dtype=int32)\n"
+
+
+def test_a_method_without_its_object_is_explained(agc, folder):
+    wrong = agc("run", "collatz.py::Counter.down", "1")
+    assert wrong.returncode == 2
+    assert "fix: name a function that makes a Counter and calls the method" in wrong.stderr
