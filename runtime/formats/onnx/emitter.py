@@ -175,13 +175,12 @@ class NodeEmitter:
 
     def fresh(self, hint: str | None = None) -> str:
         """Return a name that no other value has."""
-        hint = hint or self.hint
-        count = self._used.get(hint, 0)
-        self._used[hint] = count + 1
-        if not count:
-            return hint
-        name = f"{hint}_{count}"
-        return name if name not in self._used else self.fresh(name)
+        name = hint = hint or self.hint
+        while name in self._used:
+            self._used[hint] += 1
+            name = f"{hint}_{self._used[hint]}"
+        self._used[name] = 0
+        return name
 
     def __call__(
         self,

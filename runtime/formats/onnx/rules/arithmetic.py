@@ -199,9 +199,17 @@ def _(e: Any, operation: Any, x: Any, y: Any) -> Any:
     return e.where(x.equals(0.0), 0.0, x * e("Log", y))
 
 
+def _within(e: Any, shift: Any, highest: int) -> Any:
+    """Return the nearest shift that processors have: by at least 0 and at most `highest` bits."""
+    if shift.value is not None and np.all((shift.value >= 0) & (shift.value <= highest)):
+        return shift
+    return e("Clip", e.index(shift), e.const(0, dtypes.int64), e.const(highest, dtypes.int64))
+
+
 @exports("left_shift", "right_shift")
 def _(e: Any, operation: Any, x: Any, y: Any) -> Any:
     """Multiply by a power of two, or divide rounding down: ONNX shifts unsigned integers only."""
+    y = _within(e, y, 8 * x.dtype.size - 1)
     unsigned = {1: dtypes.uint8, 2: dtypes.uint16, 4: dtypes.uint32, 8: dtypes.uint64}
     wide = unsigned[8 if x.dtype.size in (2, 8) else x.dtype.size]
     if operation.type == "left_shift":

@@ -69,11 +69,28 @@ def _(e: Any, operation: Any, x: Any) -> Any:
 
 @exports("reduce_mean")
 def _(e: Any, operation: Any, x: Any) -> Any:
+    """Reduce; the mean of no elements is NaN, for which ONNX Runtime has 0."""
     if x.dtype.kind == "f":
-        return reduced(e, "ReduceMean", x, **_axes(operation))
+        mean = reduced(e, "ReduceMean", x, **_axes(operation))
+        if _has_elements(x, operation.attrs["axis"]):
+            return mean
+        return e.where(_count(e, operation, x).equals(0), np.nan, mean)
     total = reduced(e, "ReduceSum", e.cast(x, dtypes.int64), **_axes(operation))
-    count = reduced(e, "ReduceSum", e.zeros(e.shape_of(x), dtypes.int64, 1), **_axes(operation))
-    return e.cast(total / count, x.dtype)
+    return e.cast(total / _count(e, operation, x), x.dtype)
+
+
+def _count(e: Any, operation: Any, x: Any) -> Any:
+    """Return the number of elements that are reduced to each one of the result."""
+    ones = e.zeros(e.shape_of(x), dtypes.int64, 1)
+    ones.shape = x.shape
+    return reduced(e, "ReduceSum", ones, **_axes(operation))
+
+
+def _has_elements(x: Any, axes: Any) -> bool:
+    """Return whether the reduced axes are known to have elements."""
+    if x.shape is None:
+        return False
+    return all(x.shape[axis] for axis in (range(x.rank) if axes is None else axes))
 
 
 def _axes(operation: Any) -> dict[str, Any]:

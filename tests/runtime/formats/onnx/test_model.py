@@ -49,6 +49,21 @@ def test_powers_of_integers_are_exact():
     assert agrees(lambda x, y: (x**y, x**5), np.int64([3, -3, 2**40, 10, -1]), np.int64([39, 40, 2, 18, 63]))
 
 
+def test_shifts_by_more_bits_than_a_number_has_are_those_of_the_largest_shift():
+    x, y = np.array([5, -5, LOW32], np.int32)[:, None], np.array([-1, 31, 32, 70], np.int32)
+    assert agrees(lambda x, y: (tf.bitwise.left_shift(x, y), tf.bitwise.right_shift(x, y)), x, y)
+
+
+def test_names_of_inputs_may_be_those_that_numbering_gives():
+    assert agrees(lambda x, x_1, add: {"x": x + x_1 + add, "add": (x_1 + x) * 2.0, "x_1": x}, 1.0, 2.0, 3.0)
+
+
+@pytest.mark.parametrize("sizes", [(0,), (None,)])
+def test_the_mean_of_no_elements_is_not_a_number(sizes):
+    program = tf.export.resolve(tf.reduce_mean, [tf.TensorSpec(sizes)])
+    assert disagreements(program, [np.zeros(0, np.float32)]) == []
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_floats_keep_nan_infinity_negative_zero_and_ties(dtype):
     x = FLOATS.astype(dtype)
