@@ -1,7 +1,8 @@
-"""Reductions along axes. Integers of fewer than 32 bits are summed in int32, and wrap when they are cast back."""
+"""Reductions along axes. Sums and products of integers wrap around, as those of agc do."""
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,12 @@ def reduced(e: Any, operator: str, x: Any, axes: Any, keepdims: bool) -> Any:
         return x
     if not x.rank:
         return x
+    if x.dtype.kind in "iu" and operator in _WRAPPING:
+        return e.cast(_WRAPPING[operator](e, x, axes, keepdims), x.dtype)
+    return _node(e, operator, x, axes, keepdims)
+
+
+def _node(e: Any, operator: str, x: Any, axes: Any, keepdims: bool) -> Any:
     operands = [x] if axes is None else [x, e.ints(*axes)]
     found = e(operator, *operands, keepdims=int(keepdims))
     if x.shape is not None:
@@ -30,6 +37,44 @@ def reduced(e: Any, operator: str, x: Any, axes: Any, keepdims: bool) -> Any:
         sizes = [1 if i in gone else size for i, size in enumerate(x.shape) if keepdims or i not in gone]
         found.shape = tuple(sizes)
     return found
+
+
+def _sum_of_integers(e: Any, x: Any, axes: Any, keepdims: bool) -> Any:
+    """Return the sum in int64. ONNX Runtime adds integers in float64, which is exact for parts of 32 bits."""
+    wide = e.index(x)
+    if x.dtype.size < 8:
+        return _node(e, "ReduceSum", wide, axes, keepdims)
+    high = wide / 2**32
+    parts = [_node(e, "ReduceSum", each, axes, keepdims) for each in (high, wide - high * 2**32)]
+    return parts[0] * 2**32 + parts[1]
+
+
+def _product_of_integers(e: Any, x: Any, axes: Any, keepdims: bool) -> Any:
+    """Return the product in int64, which wraps around; that of ONNX Runtime saturates."""
+    found, gone = e.index(x), sorted(range(x.rank) if axes is None else {axis % x.rank for axis in axes})
+    for axis in gone:
+        found = _product_along(e, found, axis)
+    return found if keepdims else e.squeeze(found, *gone)
+
+
+def _product_along(e: Any, x: Any, axis: int) -> Any:
+    """Return the product along an axis, whose size becomes 1: of slices, or the last state of a scan."""
+    size = x.shape[axis]
+    if size and size <= _FEW:
+        return functools.reduce(lambda a, b: a * b, [e.slice(x, i, i + 1, axis) for i in range(size)])
+    sizes = [e.ints(1) if i == axis else e.size_of(x, i) for i in range(x.rank)]
+    rows = e.concat([e.zeros(e.concat(sizes), x.dtype, 1), x], axis)  # `Scan` needs a row
+    rows.shape = (*x.shape[:axis], None, *x.shape[axis + 1 :])
+    states = scanned(e, rows, axis, lambda state, row: state * row, 1)
+    last = e("Slice", states, e.ints(-1), e.ints(np.iinfo(np.int64).max), e.ints(axis))
+    last.shape = (*x.shape[:axis], 1, *x.shape[axis + 1 :])
+    return last
+
+
+_FEW = 8
+"""The largest size of an axis whose slices are multiplied without a loop."""
+
+_WRAPPING = {"ReduceSum": _sum_of_integers, "ReduceProd": _product_of_integers}
 
 
 @exports("reduce_logsumexp")
@@ -75,8 +120,9 @@ def _(e: Any, operation: Any, x: Any) -> Any:
         if _has_elements(x, operation.attrs["axis"]):
             return mean
         return e.where(_count(e, operation, x).equals(0), np.nan, mean)
-    total = reduced(e, "ReduceSum", e.cast(x, dtypes.int64), **_axes(operation))
-    return e.cast(total / _count(e, operation, x), x.dtype)
+    wide = x if x.dtype.size == 8 else e.index(x)
+    total = reduced(e, "ReduceSum", wide, **_axes(operation))
+    return e.cast(total / e.cast(_count(e, operation, x), wide.dtype), x.dtype)
 
 
 def _count(e: Any, operation: Any, x: Any) -> Any:

@@ -45,6 +45,28 @@ def test_integers_wrap_around_and_are_divided_rounding_down(dtype, opset):
     assert agrees(compute, x, y, opset=opset)
 
 
+@pytest.mark.parametrize("dtype", [np.int8, np.int32, np.int64, np.uint64])
+@pytest.mark.parametrize("sizes", [(2, 9), (None, None)])
+def test_sums_and_products_of_integers_wrap_around(dtype, sizes):
+    def compute(x):
+        found = [
+            tf.reduce_sum(x),
+            tf.reduce_sum(x, 0),
+            tf.reduce_prod(x),
+            tf.reduce_prod(x, 1, keepdims=True),
+        ]
+        return [*found, tf.reduce_mean(x), tf.reduce_prod(x, 0)]
+
+    x = np.full((2, 9), np.iinfo(dtype).max, dtype) - np.arange(9, dtype=dtype) * np.array(2, dtype)
+    program = tf.export.resolve(compute, [tf.TensorSpec(sizes, dtype)])
+    assert disagreements(program, [x]) == []
+
+
+def test_the_product_of_no_integers_is_one():
+    program = tf.export.resolve(tf.reduce_prod, [tf.TensorSpec([None], tf.int32)])
+    assert disagreements(program, [np.zeros(0, np.int32)]) == []
+
+
 def test_powers_of_integers_are_exact():
     assert agrees(lambda x, y: (x**y, x**5), np.int64([3, -3, 2**40, 10, -1]), np.int64([39, 40, 2, 18, 63]))
 
