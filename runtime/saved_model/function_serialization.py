@@ -148,7 +148,7 @@ class RestoredFunction:
         """The graphs."""
         return list(self._graphs() if callable(self._graphs) else self._graphs)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Run the graph that matches the arguments.
 
         Raises ValueError, which lists the available graphs, when none matches.
@@ -161,7 +161,7 @@ class RestoredFunction:
                     return concrete.call_flat(inputs)
         raise ValueError(self._no_match(args, kwargs))
 
-    def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
+    def get_concrete_function(self, /, *args: Any, **kwargs: Any) -> ConcreteFunction:
         """Return the graph that matches specs or values; the only one without arguments. ValueError if none matches."""
         if not args and not kwargs and len(self.concrete_functions) == 1:
             return self.concrete_functions[0]

@@ -24,7 +24,7 @@ class RestoredObject(Module):
 class CallableObject(RestoredObject):
     """A loaded object that was callable."""
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         return vars(self)["__call__"](*args, **kwargs)
 
 

@@ -147,7 +147,7 @@ class LoadedSignature:
     def _concrete(self) -> ConcreteFunction:
         return self._given if isinstance(self._given, ConcreteFunction) else self._given()
 
-    def __call__(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> dict[str, Any]:
         """Run the graph. Raises TypeError for positional arguments, and for names that are missing or unknown."""
         known = self.structured_input_signature[1]
         if args and len(known) == 1 and not kwargs:

@@ -197,7 +197,7 @@ class ConcreteFunction:
             return call_text(self.name, self.arguments)
         return signature_text(self.name, self.arguments, self.structured_outputs)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Run the graph.
 
         Raise TypeError naming the argument if one does not fit the trace.

@@ -74,7 +74,7 @@ class Dispatcher:
         self._watch = RetraceMonitor(name, self.parameters.names)
         self.install: Callable[[Callable[..., Any]], None] = _nowhere  # stores into the call slot
 
-    def call(self, *args: Any, **kwargs: Any) -> Any:
+    def call(self, /, *args: Any, **kwargs: Any) -> Any:
         """Run the graph for these arguments; trace it first if there is none yet."""
         if switches["eager"]:
             return self.python_function(*args, **kwargs)

@@ -83,7 +83,7 @@ class Function(CallSlot, Generic[P, R]):
         parameters = [p.replace(annotation=next(specs, p.empty)) for p in plain.parameters.values()]
         return FunctionType(parameters)
 
-    def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
+    def get_concrete_function(self, /, *args: Any, **kwargs: Any) -> ConcreteFunction:
         """Return the concrete function for arguments like these; TensorSpecs may replace tensors.
 
         With an `input_signature` the arguments may be left out.
@@ -221,7 +221,7 @@ class BoundFunction(Generic[P, R]):
     def input_signature(self) -> tuple[Any, ...] | None:
         return self._function.input_signature
 
-    def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
+    def get_concrete_function(self, /, *args: Any, **kwargs: Any) -> ConcreteFunction:
         """Return the concrete function for this instance; see `Function.get_concrete_function`."""
         if not args and not kwargs and self.input_signature is not None:
             args = self.input_signature
