@@ -117,7 +117,8 @@ class ModelWriter:
         kinds = [dtype_of(operand.spec) for operand in callee.outputs]
         results = writer.body.StatefulPartitionedCall(given, f=self.concrete(callee), Tout=kinds)
         for operand, result in zip(callee.outputs, results, strict=True):
-            writer.bind(operand, result)
+            if operand not in writer.results:  # not a parameter that is returned
+                writer.bind(operand, result)
 
     def function(self, parent: int, names: Iterable[str], callees: Iterable[SavedCallee]) -> None:
         """Add a function with its graphs, as a method of an object by one name or several."""

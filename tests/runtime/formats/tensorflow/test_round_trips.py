@@ -44,3 +44,14 @@ def test_programs_of_the_fixtures_are_read_back(name, tmp_path, monkeypatch):
     loaded = programs.load(name)
     written = tf.export.resolve(tf.function(loaded.entry), loaded.tensor_arguments(0, tf.constant))
     assert all(found.agrees for found in read_back(written, tmp_path, monkeypatch))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [lambda x: x, lambda x: [x, x * 2.0, x, 3.0], lambda self, name: {"a": self, "b": self + name}],
+    ids=["argument", "arguments and constants", "arguments named as those of methods"],
+)
+def test_functions_that_return_their_arguments_are_read_back(function, tmp_path, monkeypatch):
+    count = function.__code__.co_argcount
+    written = tf.export.resolve(tf.function(function), [tf.constant([1.0, 2.0])] * count)
+    assert all(found.agrees for found in read_back(written, tmp_path, monkeypatch))
