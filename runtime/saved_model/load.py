@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from os.path import isfile  # false, without an error, for names that no file can have
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,7 @@ def load(export_dir: Any, tags: Any = None, options: Any = None) -> Any:
     [1.0, 2.0]
     """
     folder = Path(export_dir)
-    if (folder / TENSORFLOW_FILE).is_file() and not (folder / file_format.INDEX).is_file():
+    if isfile(folder / TENSORFLOW_FILE) and not isfile(folder / file_format.INDEX):
         return load_tensorflow_model(folder, tags)
     for _ in range(_TRIES):
         reader = file_format.Reader(folder)
@@ -76,7 +77,7 @@ def contains_saved_model(export_dir: Any) -> bool:
     >>> tf.saved_model.contains_saved_model(folder)
     True
     """
-    return any((Path(export_dir) / name).is_file() for name in (file_format.INDEX, TENSORFLOW_FILE))
+    return any(isfile(Path(export_dir) / name) for name in (file_format.INDEX, TENSORFLOW_FILE))
 
 
 class _Loader:
