@@ -66,24 +66,39 @@ def _(e: Any, operation: Any, x: Any, y: Any) -> Any:
 
 @exports("sinh")
 def _(e: Any, operation: Any, x: Any) -> Any:
-    grown = expm1(e, e("Abs", x))
-    return e("Sign", x) * (grown + grown / (grown + 1.0)) * 0.5
+    size = e("Abs", x)
+    grown = expm1(e, size)
+    near = (grown + grown / (grown + 1.0)) * 0.5
+    return e("Sign", x) * e.where(size > 10.0, _half_of_power(e, size), near)
 
 
 @exports("cosh")
 def _(e: Any, operation: Any, x: Any) -> Any:
-    return (e("Exp", x) + e("Exp", -x)) * 0.5
+    size = e("Abs", x)
+    return _half_of_power(e, size) + e("Exp", -size) * 0.5
+
+
+def _half_of_power(e: Any, x: Any) -> Any:
+    """Return `exp(x) / 2`, which may be finite where `exp(x)` is not."""
+    root = e("Exp", x * 0.5)
+    return root * 0.5 * root
+
+
+_LARGE = {2: 1e2, 4: 1e4, 8: 1e8}
+"""By the size of the dtype: the number above which adding 1 to a square changes nothing that matters."""
 
 
 @exports("asinh")
 def _(e: Any, operation: Any, x: Any) -> Any:
     size = e("Abs", x)
-    return e("Sign", x) * log1p(e, size + size * size / (1.0 + e("Sqrt", size * size + 1.0)))
+    near = log1p(e, size + size * size / (1.0 + e("Sqrt", size * size + 1.0)))
+    return e("Sign", x) * e.where(size > _LARGE[x.dtype.size], e("Log", size) + math.log(2), near)
 
 
 @exports("acosh")
 def _(e: Any, operation: Any, x: Any) -> Any:
-    return e("Log", x + e("Sqrt", x * x - 1.0))
+    near = e("Log", x + e("Sqrt", x - 1.0) * e("Sqrt", x + 1.0))
+    return e.where(x > _LARGE[x.dtype.size], e("Log", x) + math.log(2), near)
 
 
 @exports("atanh")
@@ -93,6 +108,8 @@ def _(e: Any, operation: Any, x: Any) -> Any:
 
 @exports("atan2")
 def _(e: Any, operation: Any, y: Any, x: Any) -> Any:
+    is_diagonal = e("Abs", y).equals(np.inf) & e("Abs", x).equals(np.inf)
+    y, x = e.where(is_diagonal, e("Sign", y), y), e.where(is_diagonal, e("Sign", x), x)
     turn = e.where((y < 0.0) | (1.0 / y < 0.0), -math.pi, e.const(math.pi, x.dtype))
     plain = e("Atan", y / x)
     is_left = (x < 0.0) | (x.equals(0.0) & (1.0 / x < 0.0))
@@ -148,7 +165,7 @@ def _(e: Any, operation: Any, x: Any) -> Any:
         total = total + coefficient / (z + float(i))
     t = z + 7.5
     upper = 0.5 * math.log(2 * math.pi) + (z + 0.5) * e("Log", t) - t + e("Log", total)
-    rest = x - e("Floor", x)
+    rest = x - e("Round", x)
     sine = e("Abs", e("Sin", rest * math.pi))
     lower = math.log(math.pi) - e("Log", sine) - upper
     found = e.where(is_low, e.where(rest.equals(0.0), np.inf, lower), upper)
@@ -171,7 +188,7 @@ def _(e: Any, operation: Any, x: Any) -> Any:
         1 / 12 - inverse * (1 / 120 - inverse * (1 / 252 - inverse * (1 / 240 - inverse * (1 / 132))))
     )
     upper = e("Log", w) - 0.5 / w - series - down
-    rest = (x - e("Floor", x)) * math.pi
+    rest = (x - e("Round", x)) * math.pi
     lower = upper - math.pi * e("Cos", rest) / e("Sin", rest)
     is_pole = (x < 0.5) & rest.equals(0.0)
     return e.cast(e.where(is_pole, np.nan, e.where(is_low, lower, upper)), operation.outputs[0].dtype)

@@ -71,6 +71,20 @@ def test_powers_of_integers_are_exact():
     assert agrees(lambda x, y: (x**y, x**5), np.int64([3, -3, 2**40, 10, -1]), np.int64([39, 40, 2, 18, 63]))
 
 
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_functions_of_the_largest_and_smallest_numbers_are_exact(dtype):
+    largest = float(np.finfo(dtype).max)
+    x = np.array(
+        [0.0, NAN, INF, -INF, largest, -largest, -1e-4, 0.3, -0.7, 1.0, 1.001, 9.9, 10.1, 12.5, -300], dtype
+    )
+
+    def compute(x):
+        found = [tf.sinh(x), tf.cosh(x), tf.asinh(x), tf.acosh(x), tf.math.lgamma(x), tf.math.digamma(x)]
+        return found if dtype == np.float64 else [*found, tf.atan2(x[:, None], x)]
+
+    assert agrees(compute, x)
+
+
 def test_shifts_by_more_bits_than_a_number_has_are_those_of_the_largest_shift():
     x, y = np.array([5, -5, LOW32], np.int32)[:, None], np.array([-1, 31, 32, 70], np.int32)
     assert agrees(lambda x, y: (tf.bitwise.left_shift(x, y), tf.bitwise.right_shift(x, y)), x, y)
