@@ -19,6 +19,7 @@ from ...ir.value_types import ListType, TensorType
 from ...ops.arrays.placeholder import nothing
 from ...ops.framework.region_ops import CALL, COND, CUSTOM, FUSED, SWITCH
 from ...ops.state.print_and_assert import assert_true, print_texts
+from ...ops.state.raise_op import raise_error
 from .emitter import DTYPES, InexpressibleError, NodeEmitter, Ref, helper, value_info
 from .inexpressible import INEXPRESSIBLE
 from .registry import RULES
@@ -144,6 +145,7 @@ class GraphWriter:
 
     def _if(self, operation: Operation, predicate: Ref, then: Any, otherwise: Any) -> Sequence[Ref]:
         if not operation.outputs:
+            self._leave_out_effects(operation)
             return []
         hint, e = self.e.hint, self.e
         branches = [self.subgraph(operation, write) for write in (then, otherwise)]
@@ -155,6 +157,15 @@ class GraphWriter:
         attrs = {"then_branch": branches[0], "else_branch": branches[1]}
         e.add("If", [predicate.name], [ref.name for ref in results], attrs)
         return results
+
+    def _leave_out_effects(self, operation: Operation) -> None:
+        """Note the effects in a conditional without results, which is not written; record those that are refused."""
+        effects = [each for region in operation.regions for each in region.walk() if each.op.stateful]
+        for each in effects:
+            if each.type in LEFT_OUT_WITH_BRANCH:
+                self.notes.append(Reason(each, LEFT_OUT_WITH_BRANCH[each.type]))
+            elif each.type in INEXPRESSIBLE:
+                self.reasons.append(Reason(each, INEXPRESSIBLE[each.type]))
 
     def subgraph(self, operation: Operation, write: Any) -> Any:
         """Return a subgraph without inputs, whose results are those that `write` returns."""
@@ -211,6 +222,9 @@ IGNORED = {
     nothing.name: "it does nothing",
 }
 """The operations that are left out, and what the warning about them says."""
+
+LEFT_OUT_WITH_BRANCH = {**IGNORED, raise_error.name: "it is left out: ONNX has no exceptions"}
+"""The effects that are left out in a conditional without results."""
 
 
 STRUCTURED: dict[Any, Any] = {

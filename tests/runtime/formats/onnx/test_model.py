@@ -245,6 +245,29 @@ def test_random_numbers_are_refused_unless_they_may_differ():
     assert abs(found.mean() - 2.5) < 0.1
 
 
+def test_effects_in_a_branch_without_results_are_left_out_with_a_warning():
+    def checked(x):
+        if x < 0:
+            tf.print(x)
+            raise ValueError("negative")
+        return x * 2
+
+    program = tf.export.resolve(checked, [tf.constant(3)])
+    with pytest.warns(UserWarning, match=r"(?s)print: it is left out.*raise: it is left out"):
+        encode(program)
+
+
+def test_python_calls_in_a_branch_without_results_are_refused():
+    def logged(x):
+        if x < 0:
+            tf.py_function(print, [x], [])
+        return x * 2
+
+    program = tf.export.resolve(logged, [tf.constant(3)])
+    with pytest.raises(tf.export.CannotExportError, match="py_function: it runs Python code"):
+        encode(program)
+
+
 def test_assertions_and_prints_are_left_out_with_a_warning():
     def checked(x):
         tf.debugging.assert_positive(x)
