@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import re
+import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -119,7 +120,7 @@ def run(
         try:
             bound = _bound(function, positional, given)
             program = tf.export.resolve(function, bound, signature=signature, dynamic_axes=axes)
-            tf.export.write(program, path, to=to, **chosen)
+            _write(program, path, to, chosen, tf)
         except tf.export.CannotExportError as error:
             raise problem(BAD_CALL, str(error), exit_code=FAILED) from None
         except OSError as error:
@@ -193,6 +194,15 @@ def _option(text: str) -> tuple[str, Any]:
     if not equals or not key.isidentifier():
         raise problem(BAD_VALUE, f"`{text}` is not an option", fix="write --option opset=21")
     return key, parse(f"py:{value}").value
+
+
+def _write(program: Any, path: str, to: str | None, options: dict[str, Any], tf: Any) -> None:
+    """Write the file, and print the format's warnings without lines of agc."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always", UserWarning)
+        tf.export.write(program, path, to=to, **options)
+    for each in found:
+        click.echo(f"warning: {each.message}", err=True)
 
 
 def _summary(program: Any, path: str) -> str:

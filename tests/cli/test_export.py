@@ -60,3 +60,14 @@ def test_a_missing_library_is_an_error_without_frames(python, file):
     assert done.returncode == 2
     assert done.stderr.startswith("error[AGC300]: the format ONNX needs the package onnx.")
     assert "pip install 'agc-autograph[onnx]'" in done.stderr
+
+
+def test_operations_that_a_format_leaves_out_are_a_warning(agc, tmp_path):
+    path = tmp_path / "checked.py"
+    path.write_text("def checked(x):\n    assert x > 0\n    return x * 2\n")
+    done = agc("export", f"{path}::checked", "3", "-o", str(tmp_path / "f.onnx"))
+    assert done.returncode == 0
+    assert done.stderr == (
+        "warning: `checked` as ONNX differs from the program:\n"
+        f"  {path}:2, in checked: assert: it is left out: ONNX has no assertions\n"
+    )
