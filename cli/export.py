@@ -60,7 +60,7 @@ def complete_format(ctx: click.Context, param: click.Parameter, incomplete: str)
     "--to",
     metavar="FORMAT",
     shell_complete=complete_format,
-    help="text, json, onnx, stablehlo, saved_model or graphdef; without it, the suffix selects the format.",
+    help="text, json, dot, mermaid, onnx, stablehlo, saved_model or graphdef; by default, the suffix selects it.",
 )
 @click.option("-i", "--input", "specs", metavar="SPEC", multiple=True, help="The type of an input.")
 @click.option("-a", "--arg", "named", metavar="ARG", multiple=True, help="An argument; may be repeated.")

@@ -23,11 +23,11 @@ from .formats import FORMATS, Format, format_of
 from .source import resolve
 from .verify import Difference, verify
 from .write import write
-from .writers import graphdef, json, onnx, saved_model, stablehlo, text
+from .writers import dot, graphdef, json, mermaid, onnx, saved_model, stablehlo, text
 
 __all__ = [
-    "CannotExportError", "Difference", "FORMATS", "Format", "Program", "format_of", "graphdef", "json", "onnx",
-    "resolve", "saved_model", "stablehlo", "text", "verify", "write",
+    "CannotExportError", "Difference", "FORMATS", "Format", "Program", "dot", "format_of", "graphdef", "json",
+    "mermaid", "onnx", "resolve", "saved_model", "stablehlo", "text", "verify", "write",
 ]  # fmt: skip
 
 _explain(__name__)

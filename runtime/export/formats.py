@@ -59,6 +59,8 @@ FORMATS = {
     for row in (
         Format("text", ".txt", "the graph as text", ".graph_text"),
         Format("json", ".json", "the graph as JSON", ".graph_json"),
+        Format("dot", ".dot", "a picture for Graphviz", ".graph_dot"),
+        Format("mermaid", ".mmd", "a flowchart for Markdown", ".graph_mermaid"),
         Format("onnx", ".onnx", "a model for ONNX Runtime and other runtimes", "..formats.onnx.model"),
         Format("stablehlo", ".stablehlo", "StableHLO for XLA, as `jax.export` reads it", ".stablehlo_format"),
         Format("saved_model", "", "TensorFlow's SavedModel, a folder", ".tensorflow_model"),

@@ -26,6 +26,16 @@ def json(source: Any, path: Any, input_signature: Signature = ()) -> Program:
     return write(source, path, input_signature, to="json")
 
 
+def dot(source: Any, path: Any, input_signature: Signature = ()) -> Program:
+    """Write the graph of a function as a picture for Graphviz; see `write`."""
+    return write(source, path, input_signature, to="dot")
+
+
+def mermaid(source: Any, path: Any, input_signature: Signature = ()) -> Program:
+    """Write the graph of a function as a flowchart of Mermaid; see `write`."""
+    return write(source, path, input_signature, to="mermaid")
+
+
 def onnx(
     source: Any,
     path: Any,
