@@ -122,7 +122,9 @@ def encode_attribute(message: AttrValue, kind: str, value: Any) -> None:
 
 
 def _add_item(message: Any, kind: str, item: Any) -> None:
-    if kind == "shape":
+    if kind == "func":
+        message.func.add().name = item
+    elif kind == "shape":
         encode_shape(message.shape.add(), item)
     else:
         getattr(message, _FIELDS[kind]).append(_plain(kind, item))

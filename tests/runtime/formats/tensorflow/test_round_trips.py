@@ -55,3 +55,12 @@ def test_functions_that_return_their_arguments_are_read_back(function, tmp_path,
     count = function.__code__.co_argcount
     written = tf.export.resolve(tf.function(function), [tf.constant([1.0, 2.0])] * count)
     assert all(found.agrees for found in read_back(written, tmp_path, monkeypatch))
+
+
+def test_branches_by_a_number_are_read_back(tmp_path, monkeypatch):
+    def choose(index):
+        return tf.switch_case(index, [lambda: 1.0, lambda: 2.0, lambda: 3.0])
+
+    for index in (1, 7):
+        written = tf.export.resolve(tf.function(choose), [tf.constant(index)])
+        assert all(found.agrees for found in read_back(written, tmp_path, monkeypatch))
