@@ -12,6 +12,7 @@ gradient is the transposed sum. Element i of the result samples around the coord
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -130,7 +131,9 @@ _TAPS: dict[str, Callable[[int, int], Taps]] = {
 }
 
 
+@functools.lru_cache(maxsize=64)
 def taps(old: int, new: int, method: str, antialias: bool) -> Taps:
+    """Return the sources and weights of each element; kept, so that compilers see them as constants."""
     if method in _TAPS:
         return _TAPS[method](old, new)
     return _kernel_taps(old, new, method, antialias)

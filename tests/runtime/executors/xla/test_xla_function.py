@@ -134,3 +134,12 @@ assert "jax" not in sys.modules
 def test_unknown_compilers_are_refused() -> None:
     with pytest.raises(ValueError, match='"native" or "xla", not "gcc"'.replace('"gcc"', "'gcc'")):
         tf.function(lambda x: x, jit_compile="gcc")
+
+
+def test_images_are_resized_with_smoothing():
+    x = tf.reshape(tf.range(24.0), [1, 4, 3, 2])
+    expected = tf.image.resize(x, [2, 5], "lanczos3", antialias=True)
+    resized = tf.function(
+        lambda x: tf.image.resize(x, [2, 5], "lanczos3", antialias=True), jit_compile="xla"
+    )(x)
+    np.testing.assert_allclose(resized, expected, rtol=1e-5)
