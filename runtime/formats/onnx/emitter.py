@@ -57,6 +57,7 @@ _ROWS = {
     "ilBchHIL": "BitwiseAnd BitwiseOr BitwiseXor BitwiseNot",
     "fdilcBe": "Relu",
 }
+_ORDERING = {"ReduceMax", "ReduceMin", "ArgMax", "ArgMin", "TopK"}  # int64 orders large uint64 in another way
 KERNELS = {op: {_CODES[code] for code in row} for row, ops in _ROWS.items() for op in ops.split()}
 """The dtypes for which ONNX Runtime has a kernel, for operators that lack some."""
 
@@ -224,7 +225,7 @@ class NodeEmitter:
         wide = _WIDER.get(own.name)
         while wide is not None and wide not in KERNELS[op]:
             wide = _WIDER.get(wide)
-        if wide is None:
+        if wide is None or (own.name == "uint64" and op in _ORDERING):
             raise InexpressibleError(f"ONNX Runtime has no kernel of {op} for {own.name}")
         to = dtypes.as_dtype(wide)
         given = [self.cast(ref, to) if ref is not None and ref.dtype is own else ref for ref in inputs]

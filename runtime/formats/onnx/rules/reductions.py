@@ -10,7 +10,7 @@ import numpy as np
 from .... import dtypes
 from ..registry import exports
 from .gathering import is_true
-from .scans import scanned
+from .scans import scanned, scanned_slices, with_slice
 
 _OPERATORS = {
     "reduce_sum": "ReduceSum", "reduce_prod": "ReduceProd", "reduce_max": "ReduceMax", "reduce_min": "ReduceMin",
@@ -62,10 +62,8 @@ def _product_along(e: Any, x: Any, axis: int) -> Any:
     size = x.shape[axis]
     if size and size <= _FEW:
         return functools.reduce(lambda a, b: a * b, [e.slice(x, i, i + 1, axis) for i in range(size)])
-    sizes = [e.ints(1) if i == axis else e.size_of(x, i) for i in range(x.rank)]
-    rows = e.concat([e.zeros(e.concat(sizes), x.dtype, 1), x], axis)  # `Scan` needs a row
-    rows.shape = (*x.shape[:axis], None, *x.shape[axis + 1 :])
-    states = scanned(e, rows, axis, lambda state, row: state * row, 1)
+    rows = with_slice(e, x, axis, 1, at_end=False)
+    states = scanned_slices(e, rows, axis, lambda state, row: state * row, 1)
     last = e("Slice", states, e.ints(-1), e.ints(np.iinfo(np.int64).max), e.ints(axis))
     last.shape = (*x.shape[:axis], 1, *x.shape[axis + 1 :])
     return last
@@ -146,7 +144,9 @@ def _axes(operation: Any) -> dict[str, Any]:
 @exports("reduce_all", "reduce_any")
 def _(e: Any, operation: Any, x: Any) -> Any:
     operator = "ReduceMin" if operation.type == "reduce_all" else "ReduceMax"
-    return e.cast(reduced(e, operator, e.cast(x, dtypes.int32), **_axes(operation)), dtypes.bool_)
+    return (
+        reduced(e, operator, e.cast(x, dtypes.int32), **_axes(operation)) > 0
+    )  # the largest of nothing is below 0
 
 
 @exports("reduce_euclidean_norm")

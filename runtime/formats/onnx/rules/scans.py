@@ -33,8 +33,32 @@ def scanned(
     """Combine a state with the slices of an axis, one after the other; return the states, stacked.
 
     An exclusive scan stacks the states before each slice. `more` are tensors that are sliced as well.
+    A slice of `start` must leave the first state as it is. An axis that may be empty gets one, for `Scan`.
     """
     axis %= x.rank
+    if 0 in x.shape:
+        return x
+    if x.shape[axis]:
+        return scanned_slices(e, x, axis, combine, start, exclusive, reverse, more)
+    x_wide, *more_wide = [with_slice(e, each, axis, start, reverse) for each in (x, *more)]
+    states = scanned_slices(e, x_wide, axis, combine, start, exclusive, reverse, tuple(more_wide))
+    part = (0, -1) if reverse else (1, np.iinfo(np.int64).max)
+    found = e("Slice", states, *map(e.ints, part), e.ints(axis))
+    found.shape = x.shape
+    return found
+
+
+def scanned_slices(
+    e: Any,
+    x: Any,
+    axis: int,
+    combine: Callable[..., Any],
+    start: Any,
+    exclusive: bool = False,
+    reverse: bool = False,
+    more: tuple[Any, ...] = (),
+) -> Any:
+    """Return the states of `scanned` for an axis that is not empty."""
     kept = [i for i in range(x.rank) if i != axis]
     sizes = [e.size_of(x, i) for i in kept]
     rest = tuple(x.shape[i] for i in kept)
@@ -60,6 +84,15 @@ def scanned(
         scan_input_directions=[way] * count, scan_output_axes=[axis], scan_output_directions=[way],
     )  # fmt: skip
     found.shape = x.shape
+    return found
+
+
+def with_slice(e: Any, x: Any, axis: int, value: Any, at_end: bool) -> Any:
+    """Return a tensor with one more slice, at the start or the end of an axis."""
+    sizes = [e.ints(1) if i == axis else e.size_of(x, i) for i in range(x.rank)]
+    parts = [e.zeros(e.concat(sizes), x.dtype, value), x]
+    found = e.concat(parts[::-1] if at_end else parts, axis)
+    found.shape = (*x.shape[:axis], None, *x.shape[axis + 1 :])
     return found
 
 

@@ -62,6 +62,22 @@ def test_sums_and_products_of_integers_wrap_around(dtype, sizes):
     assert disagreements(program, [x]) == []
 
 
+def test_large_unsigned_numbers_are_not_ordered():
+    with pytest.raises(CannotExportError, match="no kernel of ReduceMax for uint64"):
+        encode(tf.export.resolve(tf.reduce_max, [tf.TensorSpec([3], tf.uint64)]))
+
+
+@pytest.mark.parametrize("sizes", [(0, 2), (None, 2)])
+def test_scans_and_tests_of_nothing_are_those_of_agc(sizes):
+    def compute(x):
+        scans = [tf.math.cumprod(x, reverse=True), tf.math.cumulative_logsumexp(x, exclusive=True)]
+        return [*scans, tf.reduce_any(x > 0.0, 0), tf.reduce_all(x > 0.0)]
+
+    program = tf.export.resolve(compute, [tf.TensorSpec(sizes)])
+    for rows in (0, 3) if sizes[0] is None else (0,):
+        assert disagreements(program, [np.arange(2.0 * rows, dtype=np.float32).reshape(rows, 2)]) == []
+
+
 def test_the_product_of_no_integers_is_one():
     program = tf.export.resolve(tf.reduce_prod, [tf.TensorSpec([None], tf.int32)])
     assert disagreements(program, [np.zeros(0, np.int32)]) == []
