@@ -9,6 +9,7 @@ import functools
 from typing import Any
 
 import agc.runtime as tf
+import numpy as np
 
 from ...ops.lists.list_gradients import array_sum
 from ...ops.lists.tensor_list import list_extend, list_pop, list_slice
@@ -47,7 +48,7 @@ def _static_dims(shape: Any) -> Any:
     return (
         -1
         if shape.rank is None
-        else [-1 if size is None else size for size in shape.as_list()] or tf.zeros([0], tf.int32)
+        else np.array([-1 if size is None else size for size in shape.as_list()], np.int32)
     )
 
 

@@ -64,3 +64,11 @@ def test_branches_by_a_number_are_read_back(tmp_path, monkeypatch):
     for index in (1, 7):
         written = tf.export.resolve(tf.function(choose), [tf.constant(index)])
         assert all(found.agrees for found in read_back(written, tmp_path, monkeypatch))
+
+
+def test_a_map_over_nothing_is_read_back(tmp_path, monkeypatch):
+    def doubled(n):
+        return tf.map_fn(lambda i: i * 2, tf.range(n))
+
+    written = tf.export.resolve(tf.function(doubled), [tf.constant(0)])
+    assert all(found.agrees for found in read_back(written, tmp_path, monkeypatch))
