@@ -119,7 +119,7 @@ def run(
             call_function.check_fit(function, target.partition("::")[2], positional, given)
         try:
             bound = _bound(function, positional, given)
-            program = tf.export.resolve(function, bound, signature=signature, dynamic_axes=axes)
+            program = _resolved(function, bound, signature, axes, tf)
             _write(program, path, to, chosen, tf)
         except tf.export.CannotExportError as error:
             raise problem(BAD_CALL, str(error), exit_code=FAILED) from None
@@ -130,6 +130,15 @@ def run(
 
     codes: list[int] = []
     return user_code.run(lambda: codes.append(action())) or codes[0]
+
+
+def _resolved(function: Any, bound: Any, signature: str | None, axes: Any, tf: Any) -> Any:
+    try:
+        return tf.export.resolve(function, bound, signature=signature, dynamic_axes=axes)
+    except tf.errors.DataLossError as error:
+        if not isinstance(function, str):
+            raise
+        raise problem(BAD_VALUE, error.message) from None
 
 
 def _bound(function: Any, positional: Sequence[Any], named: dict[str, Any]) -> Any:

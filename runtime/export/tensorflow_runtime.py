@@ -65,7 +65,10 @@ def outcome(folder: Path, name: str, program: Program) -> list[Array]:
     error = folder / f"{name}.error"
     if error.exists():
         raise RuntimeError(f"TensorFlow fails: {error.read_text()}")
-    return [parsed((folder / f"{name}.output.{i}.tensor").read_bytes()) for i in range(len(program.outputs))]
+    files = [folder / f"{name}.output.{i}.tensor" for i in range(len(program.outputs))]
+    if not all(file.exists() for file in files):
+        raise RuntimeError("the other Python ended without results; is it a Python with TensorFlow?")
+    return [parsed(file.read_bytes()) for file in files]
 
 
 _DISTRIBUTIONS = ("tensorflow", "tensorflow-cpu", "tensorflow-macos", "tf-nightly")

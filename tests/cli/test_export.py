@@ -1,5 +1,7 @@
 """`agc export`: write a function in a format."""
 
+import shutil
+
 import pytest
 
 PROGRAM = """\
@@ -71,3 +73,17 @@ def test_operations_that_a_format_leaves_out_are_a_warning(agc, tmp_path):
         "warning: `checked` as ONNX differs from the program:\n"
         f"  {path}:2, in checked: assert: it is left out: ONNX has no assertions\n"
     )
+
+
+def test_a_damaged_file_is_one_message(agc, tmp_path):
+    (tmp_path / "f.txt").write_text("nothing")
+    done = agc("export", str(tmp_path / "f.txt"), "-o", str(tmp_path / "f.json"))
+    assert "f.txt is damaged: GraphSyntaxError: expected `graph`" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_another_python_that_gives_no_results_is_named(agc, file, tmp_path):
+    out = ("-o", str(tmp_path / "model"), "--to", "saved_model")
+    done = agc("export", f"{file}::scaled", "3.0", *out, "--verify-with", shutil.which("true"))
+    assert "the other Python ended without results" in done.stderr
+    assert "Traceback" not in done.stderr
