@@ -165,7 +165,12 @@ def _output(name: str, operand: Any) -> Any:
 
 
 def run(path: Path, program: Program, arrays: Sequence[Array]) -> list[Array]:
-    """Return the outputs that ONNX Runtime computes."""
+    """Return the outputs that ONNX Runtime computes. RuntimeError for inputs and outputs of bfloat16."""
+    for port in (*program.inputs, *program.outputs):
+        if port.spec.dtype.name == "bfloat16":
+            raise RuntimeError(
+                f"ONNX Runtime gives Python no bfloat16 arrays, as `{port.name}` is: verify it as float32"
+            )
     runtime = library("onnxruntime", None, "the verification of ONNX models")
     options = runtime.SessionOptions()
     options.log_severity_level = 3

@@ -329,3 +329,10 @@ def test_the_library_is_imported_when_it_is_used():
     code = "import sys, agc.runtime as tf; tf.export.text; tf.export.FORMATS; print('onnx' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
+
+
+def test_a_model_with_bfloat16_results_is_not_verified(tmp_path):
+    path = tmp_path / "f.onnx"
+    program = tf.export.onnx(tf.function(lambda x: tf.cast(x, tf.bfloat16)), path, [tf.constant([1.0])])
+    with pytest.raises(RuntimeError, match="no bfloat16 arrays, as `output_0` is"):
+        tf.export.verify(program, path)
