@@ -1,4 +1,4 @@
-"""How much memory a step of training takes: the most during three steps, and that less the memory before them.
+"""Measure the memory of a step of training: the most during three steps, and that less the memory before them.
 
     $ python -m benchmarks.step_memory --peer PYTHON [--only TEXT] [--contestant NAME]
     MB over the memory before the first step (peak of the process)

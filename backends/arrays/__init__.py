@@ -1,4 +1,4 @@
-"""What backends for array libraries share: `agc.jax` and `agc.torch` stage control flow with these modules.
+"""Shared parts of the backends for array libraries: `agc.jax` and `agc.torch` stage control flow with them.
 
     if x > 0:                        lax.cond      with agc.jax
         y = f(x)           ⇒         torch.cond    with agc.torch

@@ -39,11 +39,11 @@ class Library(Protocol):
 
     name: str
     reductions: str
-    """How to reduce an array of bools to one, for a message."""
+    """The advice for reducing an array of bools to one."""
     has_weak_arrays: bool
     """Whether arrays that come from Python numbers adapt to other dtypes, as the numbers do."""
     conversions: str
-    """How to change the dtype or the shape of an array, for a message."""
+    """The advice for changing the dtype or the shape of an array."""
 
     def conversion_to(self, dtype: str) -> str:
         """Return how to convert an array to a dtype, for a message."""

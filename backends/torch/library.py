@@ -18,7 +18,7 @@ from .programs import HIGHER_ORDER, applied, trace
 
 
 class Kind(NamedTuple):
-    """What a dtype is in other libraries: the dtype and the device of a tensor."""
+    """The dtype and the device of a tensor; other libraries need the dtype only."""
 
     dtype: torch.dtype
     device: torch.device

@@ -13,7 +13,7 @@ from pathlib import Path
 from .assemble import BUILD, assemble
 
 LOADED = re.compile(r'<(?:script|img|iframe|link rel="stylesheet")[^>]* (?:src|href)="(?:https?:)?//[^"]*"')
-"""What a page would load from the network."""
+"""The parts of a page that it would load from the network."""
 
 
 def main() -> int:
