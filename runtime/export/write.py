@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ..formats.program import Program
 from ..storage.atomic_files import write_files
-from .formats import format_of
+from .formats import Format, format_of
 from .source import Axes, resolve
 
 
@@ -31,13 +32,23 @@ def write(
         dynamic_axes: names of unknown dimensions, as in `{"x": {0: "batch"}}`.
         options: options of the format.
 
-    Returns the program that was written. Raises ValueError for an unknown format, and `CannotExportError`, which
-    lists all reasons, for a program that the format cannot express.
+    Returns the program that was written. Raises ValueError for an unknown format or option, and `CannotExportError`,
+    which lists all reasons, for a program that the format cannot express.
     """
     row = format_of(to, path)
+    _check_options(row, options)
     program = (
         source if isinstance(source, Program) else resolve(source, input_signature, dynamic_axes=dynamic_axes)
     )
     content = row.encode(program, **options)
     write_files(Path(path), {"": content} if isinstance(content, bytes) else content)
     return program
+
+
+def _check_options(row: Format, options: Mapping[str, Any]) -> None:
+    known = [name for name in inspect.signature(row.encode).parameters if name != "program"]
+    unknown = [name for name in options if name not in known]
+    if unknown:
+        raise ValueError(
+            f"the format {row.name} has no option {', '.join(map(repr, unknown))}; it has {', '.join(known) or 'none'}"
+        )

@@ -134,3 +134,9 @@ def test_a_missing_library_names_its_extra():
         library("no_such_library", "onnx", "the format ONNX")
     with pytest.raises(ImportError, match=r"pip install no_such_library$"):
         library("no_such_library", None, "the verification")
+
+
+@pytest.mark.parametrize(("to", "known"), [("json", "none"), ("onnx", ".*opset")])
+def test_an_option_that_a_format_lacks_is_refused(to, known, tmp_path):
+    with pytest.raises(ValueError, match=f"the format {to} has no option 'quality'; it has {known}"):
+        tf.export.write(lambda x: x, tmp_path / "f", [tf.constant(1.0)], to=to, quality=1)
