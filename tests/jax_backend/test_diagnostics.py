@@ -1,4 +1,4 @@
-"""What JAX cannot stage is an error that names the line, the variable and the fix."""
+"""Control flow that JAX cannot stage is an error that names the line, the variable and the fix."""
 
 # ruff: noqa: SIM108, RET503  (programs in the style of users)
 

@@ -1,4 +1,4 @@
-"""What tests of XLA programs have in common."""
+"""Fixtures of the tests of XLA programs."""
 
 from __future__ import annotations
 

@@ -11,61 +11,22 @@ from typing import Any
 import agc.runtime as tf
 import numpy as np
 import pytest
-from agc.runtime import errors
-from agc.runtime.executors import EXECUTORS
 from agc.runtime.executors.llvm import CompilationError
-from agc.runtime.functionalize.variables import without_variables
 from agc.runtime.ir.graph import Graph
 from hypothesis import given, settings
 from support import programs
-from support.lazy_interpreter import interpret_lazily
-from support.random_graphs import Cell, arguments, graphs, many
+from support.random_graph_runs import assert_agreement
+from support.random_graphs import arguments, graphs, many
 
 from benchmarks.workloads import MODELS, TABLE
 
 IS_FUZZING = bool(os.environ.get("AGC_FUZZ"))
 
 
-def lazily(graph: Graph) -> Any:
-    """A runner that computes what is needed only: of what is assigned to a variable, what it holds in the end."""
-    plain, assigned = without_variables(graph)
-
-    def run(values: list[Any]) -> Any:
-        results = interpret_lazily(plain, [getattr(value, "_array", value) for value in values])
-        for i, last in zip(assigned, results[len(graph.outputs) :], strict=True):
-            values[i]._array = np.asarray(last)
-        return results[: len(graph.outputs)]
-
-    return run
-
-
-def outcome(executor: Any, graph: Graph, values: list[Any]) -> Any:
-    """What a run gives: results or the failure's message, and the variable afterwards."""
-    cell = Cell(float(values[0]._array))
-    try:
-        results = executor(graph)([cell, *values[1:]])
-    except CompilationError:
-        raise
-    except errors.OpError as error:
-        return type(error), str(error)
-    return [*map(np.asarray, results), cell._array]
-
-
 @settings(max_examples=many(4), deadline=None)
 @given(graphs(), arguments())
 def test_programs_agree_on_random_graphs(graph: Graph, values: list[Any]) -> None:
-    wanted, found = (outcome(EXECUTORS[name], graph, values) for name in ("interpret", "xla"))
-    if isinstance(wanted, tuple) and found != wanted:
-        wanted = outcome(lazily, graph, values)
-    if isinstance(wanted, tuple):
-        assert found == wanted
-        return
-    for one, other in zip(wanted, found, strict=True):
-        assert (one.dtype, one.shape) == (other.dtype, other.shape)
-        if one.dtype.kind == "f":
-            np.testing.assert_allclose(other, one, rtol=1e-6)
-        else:
-            np.testing.assert_array_equal(other, one)
+    assert_agreement("xla", graph, values)
 
 
 REFUSED = {"gaussian_elimination", "prime_factors", "sieve"}
