@@ -59,12 +59,13 @@ def contract(a: Any, b: Any, axes_a: Sequence[int], axes_b: Sequence[int]) -> An
         raise ValueError(f"shape-mismatch for sum over the axes {left} of {a.shape} and {right} of {b.shape}")
     rows = [axis for axis in range(a.ndim) if axis not in left]
     columns = [axis for axis in range(b.ndim) if axis not in right]
-    above, beside = [a.shape[axis] for axis in rows], [b.shape[axis] for axis in columns]
+    shape = [*(a.shape[axis] for axis in rows), *(b.shape[axis] for axis in columns)]
+    count, height, width = (math.prod(part) for part in (sizes, shape[: len(rows)], shape[len(rows) :]))
     found = multiply(
-        a.transpose([*rows, *left]).reshape(math.prod(above), math.prod(sizes)),
-        b.transpose([*right, *columns]).reshape(math.prod(sizes), math.prod(beside)),
+        a.transpose([*rows, *left]).reshape(height, count),
+        b.transpose([*right, *columns]).reshape(count, width),
     )
-    return found.reshape([*above, *beside])
+    return found.reshape(shape)
 
 
 @functools.cache
