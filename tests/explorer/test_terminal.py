@@ -32,16 +32,6 @@ def test_code_without_a_file_says_so(capsys):
     assert "Source\n" not in text and "AGC101" in text and "add = add x, 1" in text
 
 
-def test_importing_the_top_package_loads_nothing_else():
-    program = "import agc, sys; print([name for name in sys.modules if name.startswith('agc.')])"
-    assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True).stdout == "[]\n"
-
-
-def test_names_that_do_not_exist_are_refused():
-    with pytest.raises(AttributeError, match="has no attribute 'shew'"):
-        agc.shew  # noqa: B018
-
-
 def test_terminals_show_colors(tmp_path):
     pty = pytest.importorskip("pty")
     pytest.importorskip("rich")
