@@ -23,6 +23,7 @@ from ...interop.numpy_dispatch import nan_sums as _nan_sums
 from ...interop.numpy_dispatch.registry import FUNCTIONS as _FUNCTIONS
 from . import creation as _creation
 from . import lifting as _lifting
+from . import manuals as _manuals
 from . import parameters as _parameters
 from . import promotion as _promotion
 from . import random
@@ -90,16 +91,24 @@ def _public(name: str) -> _Any:
 
 
 def select(condlist: _Any, choicelist: _Any, default: _Any = 0) -> _Any:
-    """Return for each element the choice of the first condition that is true, else `default`."""
+    """Return for each element the choice of the first condition that is true, else `default`.
+
+    >>> select([[True, False]], [[1, 2]], 0).numpy().tolist()
+    [1, 0]
+    """
     *choices, other = _promotion.promote((*choicelist, default))
     return _joining.select(list(map(_promotion.asarray, condlist)), choices, other)
 
 
 string_, unicode_, float_, complex_, int_ = _np.bytes_, _np.str_, _np.float64, _np.complex128, _np.int64
-identity = _creation.identity_matrix
 vander = _lifting.lift(_nan_sums.vander)
 float_power = _lifting.universal(_np.power, "float_power")
 globals().update({_name: _public(_name) for _name in __all__ if _name not in globals()})
+for _name in (*_manuals.ARRAYS, *_manuals.OTHERS):
+    _manuals.describe(_name, globals()[_name])
+__test__ = {
+    _name: globals()[_name] for _name in (*_manuals.ARRAYS, *_manuals.OTHERS)
+}  # which doctest runs, too
 
 _export("experimental.numpy")(_sys.modules[__name__])
 _explain(__name__)

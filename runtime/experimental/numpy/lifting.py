@@ -20,6 +20,9 @@ from .promotion import Rules, asarray, default_dtype, promote, read_dtype
 
 Function = Callable[..., Any]
 
+PROMOTED = "The arrays are promoted to one dtype."
+BROADCAST = "The arrays are broadcast, and promoted to one dtype."
+
 _FLOAT_RESULTS = {np.floor, np.ceil}
 """Functions whose results are floats for integers, too, in TensorFlow."""
 
@@ -40,7 +43,7 @@ def lift(function: Function, count: int = 1) -> Function:
         arrays = promote(given) if len(given) > 1 else map(asarray, given)
         return function(*arrays, *args[count:], **options)
 
-    return _named(lifted, function)
+    return _named(lifted, function.__name__, PROMOTED if count > 1 else "")
 
 
 def lift_each(function: Function) -> Function:
@@ -50,7 +53,7 @@ def lift_each(function: Function) -> Function:
     def lifted(*args: Any, **options: Any) -> Any:
         return function(*map(asarray, args), **options)
 
-    return _named(lifted, function)
+    return _named(lifted, function.__name__, "")
 
 
 def lift_sequence(function: Function) -> Function:
@@ -62,12 +65,12 @@ def lift_sequence(function: Function) -> Function:
         arrays, *rest = args or (options.pop(first),)
         return function(promote(list(arrays)), *rest, **options)
 
-    return _named(lifted, function)
+    return _named(lifted, function.__name__, PROMOTED)
 
 
-def _named(lifted: Function, function: Function, name: str | None = None) -> Function:
-    lifted.__name__ = lifted.__qualname__ = name or function.__name__.removesuffix("_")
-    lifted.__doc__ = f"Return NumPy's `{lifted.__name__}` of arrays, as a tensor in eager code and in graphs."
+def _named(lifted: Function, name: str, manual: str) -> Function:
+    lifted.__name__ = lifted.__qualname__ = name
+    lifted.__doc__ = manual
     lifted.__module__ = __package__
     return lifted
 
@@ -80,12 +83,12 @@ def universal(ufunc: np.ufunc, name: str | None = None) -> Function:
         def unary(x: Any) -> Any:
             return compute(ufunc, [asarray(x)])
 
-        return _named(unary, ufunc, name)
+        return _named(unary, ufunc.__name__, "Integers become floats." if _returns_floats(ufunc) else "")
 
     def binary(x1: Any, x2: Any) -> Any:
         return compute(ufunc, promote((x1, x2)))
 
-    return _named(binary, ufunc, name)
+    return _named(binary, name or ufunc.__name__, BROADCAST)
 
 
 def compute(ufunc: np.ufunc, values: list[Any]) -> Any:
@@ -98,6 +101,14 @@ def compute(ufunc: np.ufunc, values: list[Any]) -> Any:
         if ufunc in _FLOAT_RESULTS or _computes_floats(ufunc, dtype.numpy):
             values = [cast(each, default_dtype(1.0) if narrow() else "float64") for each in values]
     return ufuncs.apply(ufunc, tuple(values))
+
+
+def _returns_floats(ufunc: np.ufunc) -> bool:
+    """Return whether the results of a unary function are floats for integers, too."""
+    if ufunc in _FLOAT_RESULTS or ufunc in _KEEP_INTEGERS:
+        return ufunc in _FLOAT_RESULTS
+    loop: Any = ufunc.resolve_dtypes((np.dtype("int64"), None))
+    return bool(loop[1].kind == "f")
 
 
 def narrow() -> bool:

@@ -38,6 +38,9 @@ def result_type(*arrays_and_dtypes: Any) -> Any:
     """Return the dtype that arrays, dtypes and Python numbers are promoted to.
 
     Raises TypeError in the mode "safe" for dtypes whose promotion loses digits.
+
+    >>> result_type(dtypes.float32, 1), result_type(1, 2.5)
+    (tf.float32, tf.float64)
     """
     weak = [number for each in arrays_and_dtypes if (number := weak_number(each)) is not None]
     known = [_dtype_of(each) for each in arrays_and_dtypes if weak_number(each) is None]
