@@ -17,6 +17,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ...kernels.matrix_products import multiply
+from ...ops.reduce.short_axis_kernels import is_short
+
 
 class _Numpy:
     """The namespace that copied kernels see as `np`: types and constants of NumPy, functions of jax.numpy."""
@@ -49,7 +52,11 @@ def traced(site: Any, *operands: Any) -> Any:
     return rebound(site.operation.op.compute)(*operands, **site.attrs)
 
 
-_copies: dict[Any, Any] = {}
+_copies: dict[Any, Any] = {
+    is_short: lambda x, axis: False,
+    multiply: lambda a, b: jnp.matmul(a, b),
+}
+"""Functions with jax.numpy in the place of NumPy. XLA itself orders loops and divides products, so these need not."""
 
 
 def rebound(thing: Any) -> Any:
