@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import io
 import os
+import re
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
@@ -57,9 +58,17 @@ def split_target(target: str) -> tuple[str, str | None]:
     return STDIN if file == _STDIN_NAME else file, function
 
 
+_NEGATIVE = re.compile(r"-(\.?\d|inf|nan)")
+
+
 def spelled(arguments: Sequence[str]) -> list[str]:
-    """Arguments in which click does not take `-::f`, a function on stdin, for options."""
-    return [_STDIN_NAME + text[1:] if text.startswith("-::") else text for text in arguments]
+    """Return the arguments in a form that click does not take for options: `-::f` on stdin, and negative numbers.
+
+    >>> spelled(["-::f", "-1.5", "-o", "out"])
+    ['<stdin>::f', ' -1.5', '-o', 'out']
+    """
+    texts = [_STDIN_NAME + text[1:] if text.startswith("-::") else text for text in arguments]
+    return [f" {text}" if _NEGATIVE.match(text) else text for text in texts]
 
 
 def read(path: str) -> Source:

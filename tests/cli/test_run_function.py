@@ -151,6 +151,7 @@ def test_defaults_and_names(call):
 
 def test_negative_numbers(call):
     expected = "tf.Tensor(3, shape=(), dtype=int32)\n"
+    assert printed(call("Model.call", "-3")) == expected
     assert printed(call("Model.call", "--arg", "-3")) == expected
     assert printed(call("Model.call", "--", "-3")) == expected
 
