@@ -18,7 +18,7 @@ import click
 
 from . import call_function, output, sources, user_code
 from .arguments import parse
-from .errors import BAD_USAGE, OK, problem
+from .errors import BAD_USAGE, FAILED, OK, problem
 
 HELP = """Write one HTML page that shows a function from source to plan.
 
@@ -106,18 +106,24 @@ def explore(
     arguments = [parse(text, number) for number, text in enumerate(texts, start=1)]
     load = call_function.loader(path, by_name)
 
+    failed: list[str] = []
+
     def action() -> None:
         f = call_function.find(load(), function, path)
         positional, named = call_function.split(arguments, tf)
         call_function.check_fit(f, function, positional, named)
-        page = render(collect(f, *positional, native=native, run=run, **named), live=live)
+        model = collect(f, *positional, native=native, run=run, **named)
+        page = render(model, live=live)
         if out == sources.STDIN:
             output.emit(page)
         else:
             output.write(out, page)
             click.echo(f"{out}: {len(page) / 1e6:.1f} MB", err=True)
+        if "error" in model:
+            failed.append(model["error"])
+            click.echo(f"`{function}` failed, so the page has the values until then:\n{failed[0]}", err=True)
 
-    return user_code.run(action)
+    return user_code.run(action) or (FAILED if failed else OK)
 
 
 def _again(

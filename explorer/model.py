@@ -11,6 +11,7 @@ from typing import Any
 import agc.runtime as tf
 from agc.runtime.executors import Plan
 from agc.runtime.ir.graph import Graph, Operation
+from agc.runtime.optimize.side_effects import is_repeatable
 
 from . import gradient, run_values
 from .graph_rows import Origins, RowTable
@@ -28,7 +29,8 @@ def explore(
     operations and their times; its variables get their former values back. Arguments that are `tf.TensorSpec`
     have no values, so nothing runs then. `native` adds LLVM's code (extra `jit`).
 
-    The page is one HTML file, and loads nothing from elsewhere. Errors are those of tracing and of the function.
+    The page is one HTML file, and loads nothing from elsewhere. Raises the errors of tracing. If the run raises, the
+    page shows the error, and the values until then.
     """
     return render(collect(function, *args, native=native, run=run, **kwargs))
 
@@ -95,15 +97,19 @@ def _native_text(graph: Graph) -> str:
 def _run(traced: Any, concrete: Any, final: Graph, table: RowTable, args: Any, kwargs: Any) -> dict[str, Any]:
     """Run the function, and return the values and times of its operations."""
     run = run_values.ObservedRun(traced, concrete, args, kwargs)
-    if not concrete.graph.stateful:
-        run.observe(final)
-    try:
-        times, note = run_values.times(final, run.arguments, concrete.variables), ""
-    except Exception as error:  # of a program that cannot run again, such as one that reads an iterator
-        times, note = {}, f"A second run, for the times, failed: {type(error).__name__}: {error}"
+    records = [run.record]
+    if run.error is not None:
+        said = {"error": f"{type(run.error).__name__}: {run.error}"}
+    else:
+        said = {"result": str(run.result)}
+        if is_repeatable(concrete.graph):
+            records.append(run_values.run_plan(final, run.arguments, concrete.variables))
+        else:
+            said["run_note"] = (
+                "The function has effects, so it ran once; the times are those of the interpreter."
+            )
     return {
-        "result": str(run.result),
-        "run_note": note,
-        "values": {table.number_of(each): run.values.as_json(each) for each in run.values.runs},
-        "times": {table.number_of(each): spent for each, spent in times.items() if spent},
+        **said,
+        "values": {table.number_of(each): record.as_json(each) for record in records for each in record.runs},
+        "times": {table.number_of(each): spent for each, spent in records[-1].times.items() if spent},
     }

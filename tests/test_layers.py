@@ -42,8 +42,8 @@ DOORS = {
         "agc.runtime.optimize",
         "agc.runtime.optimize.batch_loop_matmul",
         "agc.runtime.optimize.fusion",
-        "agc.runtime.profiler",
-        "agc.runtime.profiler.plan_instrumentation",
+        "agc.runtime.optimize.side_effects",
+        "agc.runtime.ops.lists.tensor_array",
     },
     "cli": {
         "agc.cli",

@@ -15,6 +15,7 @@ function showDetails(target, row) {
   if (!row || (!place && !(row.op >= 0))) {
     head.className = "quiet";
     head.textContent = "Point at a line to see where it comes from and what it became.";
+    if (model.error) list.append(term("failed", model.error));
     if (model.run_note) list.append(term("note", model.run_note));
     if (model.result !== undefined) list.append(term("result", model.result));
     return;

@@ -83,14 +83,15 @@ function planRows() {
   });
 }
 
-// What the details say about a run: by source line, the time and the number of operations of the last stage.
+// What the details say about a run: by source line, the number of operations of the last stage, and the time of all.
 function summarizeLines() {
-  const stages = model.graphs.forward;
-  const last = stages[shownStage(stages, stages.length - 1)];
-  last.rows.forEach((number, i) => {
-    const { at, kind } = model.rows[number], op = last.ops[i];
+  const all = model.graphs.forward;
+  const seen = new Set();
+  all.forEach((stage, index) => stage.same || stage.rows.forEach((number, i) => {
+    const { at, kind } = model.rows[number], op = stage.ops[i];
     if (at === undefined || kind !== "op") return;
-    opsOfLine.set(at, (opsOfLine.get(at) ?? 0) + 1);
-    if (model.times[op]) timeOfLine.set(at, (timeOfLine.get(at) ?? 0) + model.times[op]);
-  });
+    if (index === shownStage(all, all.length - 1)) opsOfLine.set(at, (opsOfLine.get(at) ?? 0) + 1);
+    if (model.times[op] && !seen.has(op)) timeOfLine.set(at, (timeOfLine.get(at) ?? 0) + model.times[op]);
+    seen.add(op);
+  }));
 }

@@ -17,6 +17,7 @@ from .interpreter import interpret
 from .runners import Runner, kernel_for, plan_for, shortest, when_decided
 
 if TYPE_CHECKING:
+    from .plan.observed_plan import ObservedPlan
     from .plan.plan import Plan
 
 
@@ -82,6 +83,7 @@ COMPLETE = ("automatic", "interpret", "plan")
 __all__ = [
     "COMPLETE",
     "EXECUTORS",
+    "ObservedPlan",
     "Plan",
     "Runner",
     "compiled_by",
@@ -98,4 +100,8 @@ def __getattr__(name: str) -> Any:
         from .plan.plan import Plan
 
         return Plan
+    if name == "ObservedPlan":
+        from .plan.observed_plan import ObservedPlan
+
+        return ObservedPlan
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

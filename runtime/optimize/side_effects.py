@@ -7,7 +7,8 @@ call with such an operation in its regions.
 from __future__ import annotations
 
 from ..ir.graph import Graph, Operation
-from ..ir.traits import KEEPS_VARIABLES
+from ..ir.traits import DRAWS_RANDOM, IDEMPOTENT, KEEPS_VARIABLES
+from ..ir.value_types import VariableType
 from ..ops.state.variable_ops import assign_add_variable, assign_sub_variable, assign_variable
 
 ASSIGN = frozenset({assign_variable, assign_add_variable, assign_sub_variable})
@@ -30,3 +31,18 @@ class SideEffects:
         if graph not in self._regions:
             self._regions[graph] = any(map(self.may_be_made_by, graph.operations))
         return self._regions[graph]
+
+
+def is_repeatable(graph: Graph) -> bool:
+    """Return whether a graph has no effects but those on variables and on the random state."""
+    return all(map(_is_repeatable, graph.walk()))
+
+
+def _is_repeatable(operation: Operation) -> bool:
+    op = operation.op
+    return (
+        not op.stateful
+        or op.has(DRAWS_RANDOM)
+        or op.has(IDEMPOTENT)
+        or any(isinstance(operand.spec, VariableType) for operand in operation.inputs)
+    )

@@ -25,6 +25,15 @@ def test_the_page_goes_to_stdout_and_nothing_runs(inside):
     assert model["values"] == {} and "int64" in model["signature"]
 
 
+def test_runs_that_fail_give_a_page_and_exit_code_1(inside, folder):
+    (folder / "root.py").write_text(
+        "import agc.runtime as tf\n\n\ndef root(x):\n    tf.debugging.assert_positive(x)\n    return tf.sqrt(x)\n"
+    )
+    result = inside("explore", "root.py::root", "-1.0")
+    assert result.returncode == 1 and "`root` failed" in result.stderr
+    assert "root.py:5, in root" in model_of((folder / "root.html").read_text())["error"]
+
+
 def test_files_without_function_are_refused(inside):
     result = inside("explore", "collatz.py")
     assert result.returncode == 2

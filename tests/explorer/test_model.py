@@ -126,11 +126,45 @@ def test_variables_keep_their_values():
     assert model["result"].startswith("tf.Tensor(6.0")
 
 
-def test_programs_that_cannot_run_again_have_values_and_a_note():
+def test_functions_with_effects_run_once():
+    seen = []
     numbers = iter(tf.data.Dataset.range(1))
-    model = collect(tf.function(lambda: next(numbers) * 2))
-    assert model["result"].startswith("tf.Tensor(0") and model["times"] == {}
-    assert model["run_note"].startswith("A second run, for the times, failed: OutOfRangeError")
+
+    def step():
+        seen.append("traced")
+        return tf.py_function(lambda x: seen.append("run") or x, [next(numbers) + 5], tf.int64) * 2
+
+    model = collect(step)
+    assert seen == ["traced", "run"]
+    assert model["result"].startswith("tf.Tensor(10") and model["times"]
+    assert "ran once" in model["run_note"]
+
+
+def test_values_of_a_run_that_fails_are_kept_until_then():
+    def root(x):
+        half = x * 0.5
+        tf.debugging.assert_positive(half, message="no root")
+        return tf.sqrt(half)
+
+    model = collect(root, tf.constant(-4.0))
+    assert "no root" in model["error"] and "in root" in model["error"] and "result" not in model
+    firsts = {each["values"][0]["first"] for each in model["values"].values() if each["values"]}
+    assert "-2" in firsts
+
+
+def test_values_are_those_that_an_operation_returned_even_if_its_array_is_reused():
+    def powers(x, n):
+        found = []
+        for _ in tf.range(n):
+            x = x * 2.0
+            found.append(x)
+        return tf.stack(found)
+
+    model = collect(powers, tf.ones([2]), tf.constant(3))
+    plan = model["plan"]
+    (line,) = [i for i, text in enumerate(plan["lines"]) if "append" in text]
+    (value,) = model["values"][plan["ops"][line]]["values"]
+    assert value == {"type": "list of 3", "first": "[2, 2], [4, 4], [8, 8]"}
 
 
 def test_specs_are_traced_and_not_run(program):

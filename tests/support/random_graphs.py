@@ -10,13 +10,12 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-import agc.runtime  # noqa: F401  (declares most operations)
 import numpy as np
 from agc.runtime import dtypes, errors
 from agc.runtime.ir.graph import Constant, Graph, Operand, Operation, Origin, Value
 from agc.runtime.ir.value_types import AnySpec, TensorType, VariableType
-from agc.runtime.ops.framework import region_ops  # noqa: F401  (declares the others)
-from agc.runtime.ops.framework.op import REGISTRY
+from agc.runtime.ops.framework import region_ops  # noqa: F401  (declares the operations with regions)
+from agc.runtime.ops.framework.op import find
 from hypothesis import strategies as st
 
 
@@ -134,7 +133,7 @@ class _Maker:
         regions: Any = (),
         specs: Any = None,
     ) -> None:
-        op = REGISTRY[name]
+        op = find(name)
         inferred = op.infer(list(inputs), attrs) if specs is None else tuple(specs)
         many = inferred if isinstance(inferred, tuple) else (inferred,)
         outputs = tuple(Value(self.draw(_names), spec) for spec in many)
@@ -201,7 +200,7 @@ class _Maker:
     ) -> Graph:
         """`first input <name> other`, before what the body `rename` yields."""
         inputs = rename.inputs if rename else tuple(Value(self.draw(_names), x.spec) for x in given)
-        op = REGISTRY[name]
+        op = find(name)
         result = Value("k", B if rename is None else N)
         operation = Operation(op, (inputs[0], other), {}, (result,))
         place = self.draw(st.integers(0, len(rename.operations))) if rename else 0

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from agc.runtime import errors
-from agc.runtime.executors import EXECUTORS, Plan, Runner
-from agc.runtime.ir.graph import Graph
+from agc.runtime.executors import EXECUTORS, ObservedPlan, Plan, Runner, interpret
+from agc.runtime.ir.graph import Graph, Operation
 from agc.runtime.ir.verifier import verify
 from hypothesis import given, settings
 from support.random_graphs import Cell, arguments, graphs, many
@@ -28,3 +29,26 @@ def outcome(run: Runner, values: list[Any]) -> Any:
 def test_plan_and_interpreter_agree(graph: Graph, values: list[Any]) -> None:
     verify(graph)
     assert outcome(Plan(graph).run, values) == outcome(EXECUTORS["interpret"](graph), values)
+
+
+class Seen:
+    """An observer: by operation, its results as text, run by run."""
+
+    def __init__(self) -> None:
+        self.results: dict[Operation, list[str]] = {}
+
+    def __call__(self, operation: Operation, results: Sequence[Any]) -> None:
+        if all(isinstance(each, (np.ndarray, np.generic)) for each in results):
+            texts = [f"{each.dtype} {each.tolist()}" for each in results]
+            self.results.setdefault(operation, []).append(repr(texts))
+
+
+@settings(max_examples=many(30))
+@given(graphs(), arguments())
+def test_observers_of_a_plan_see_what_those_of_the_interpreter_see(graph: Graph, values: list[Any]) -> None:
+    wanted, seen = Seen(), Seen()
+    plan = ObservedPlan(graph, seen)
+    expected = outcome(lambda values: interpret(graph, values, wanted), values)
+    assert outcome(plan.run, values) == expected
+    for operation in seen.results.keys() & wanted.results.keys():
+        assert seen.results[operation] == wanted.results[operation]
