@@ -15,6 +15,7 @@ SOURCES = (
     "runtime/executors/llvm/call/native_call.c",
     "runtime/kernels/random/native_draws.c",
     "runtime/kernels/native_products.c",
+    "autograph/conversion/native_callees.c",
 )
 """Each becomes a module with the same name after an underscore, in the same folder."""
 

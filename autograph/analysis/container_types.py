@@ -68,6 +68,10 @@ class Containers:
         """Return whether an expression always evaluates to a Python container."""
         if isinstance(value, gast.Call) and _called(value) in COLLECTIONS:
             return True
+        return self.is_builtin_container(value)
+
+    def is_builtin_container(self, value: gast.AST | None) -> bool:
+        """Return whether an expression always evaluates to a container of a class without Python code."""
         return isinstance(value, DISPLAYS) or self._calls_builtin(value, MAKERS)
 
     def is_list(self, value: gast.AST | None) -> bool:

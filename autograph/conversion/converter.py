@@ -33,7 +33,7 @@ from ..staging import PYTHON, backends, overloaded
 from .code_patching import CodePatcher
 from .conversion_log import LISTING
 from .function_code import ConvertedCode, is_leaf, is_straight
-from .plain_callees import PlainCallees
+from .plain_callees import Permanent, PlainCallees
 from .reducing_builtins import GATHERING, gathering
 
 Handler = Callable[[Any], Any]
@@ -65,10 +65,10 @@ class Converter:
         )
         # The module that printed conversions import.
         self._printed: ModuleType = operators if usual is None else usual._printed
-        # function → its converted form, and the code and defaults for which that is valid
-        self._permanent: dict[FunctionType, tuple[FunctionType, CodeType, Any, Any]] = {}
+        self._permanent: Permanent = {}
         self._plain = PlainCallees()
-        self.callee = self._plain.operator(self.converted, operators)
+        # The same as `converted`, in less time while nothing is staged.
+        self.operator = self._plain.operator(self.converted, operators, self._permanent)
 
     @property
     def stages_print(self) -> bool:
@@ -134,7 +134,8 @@ class Converter:
         if handler is None:
             handler = untraced(self._verdict, own)
             self._verdicts[own.__code__] = handler
-            if handler is unchanged or is_leaf(own.__code__):
+            # Functions of installed packages are converted in traces only.
+            if handler in (unchanged, self._library_function) or is_leaf(own.__code__):
                 self._plain.note(own, _is_permanent(own))
         result = handler(f)
         if handler != self._library_function and _is_permanent(f):

@@ -13,7 +13,7 @@ Code runs far more often with plain values than while a graph is built. Then its
 lines for tools are the same as before. Only compiled code has both versions; printed code has the converted version.
 
 A module that is converted as a whole reads `ag__.live`. A function of `convert` reads `ag__.building`, because it is
-staged in graphs of `tf.function(f, autograph=False)`, too. Its own version converts callees: `ag__.callee(step)(x)`.
+staged in graphs of `tf.function(f, autograph=False)`, too. Its own version converts callees: `ag__.converted(step)(x)`.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
-"""Callees of code that runs while nothing is staged.
+"""The operator `converted`, which is quick while nothing is staged.
 
-    step(x)   ==>   ag__.callee(step)(x)
+    step(x)   ==>   ag__.converted(step)(x)
 
 This runs at each call, so it is quick for callables that plain values do not need converted: built-in functions and
-methods, functions that are converted already, and leaves (`function_code.is_leaf`).
+methods, classes, functions that are converted already, and leaves (`function_code.is_leaf`). The C extension
+native_callees.c does the same in less time, and looks results of conversions up, too.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ from typing import Any
 
 from ..introspection.frames import STAND_INS
 
-Callee = Callable[[Any], Callable[..., Any]]
+Operator = Callable[[Any], Callable[..., Any]]
+Permanent = dict[FunctionType, tuple[FunctionType, CodeType, Any, Any]]
+"""A function → its converted form, and the code and defaults for which that is valid."""
 
 
 class PlainCallees:
@@ -37,14 +40,26 @@ class PlainCallees:
         self._functions.clear()
         self._codes.clear()
 
-    def operator(self, converted: Callee, operators: ModuleType) -> Callee:
-        """Return the operator `callee`, whose results are called at once."""
+    def operator(self, converted: Operator, operators: ModuleType, permanent: Permanent) -> Operator:
+        """Return the operator of a converter, whose results are called at once; `converted` does the rest."""
+        try:
+            from . import _native_callees  # type: ignore[attr-defined, unused-ignore]
+        except ImportError:  # there was no C compiler at installation
+            return self.in_python(converted, operators)
+        arguments = converted, vars(operators), permanent, self._codes, STAND_INS
+        return _native_callees.operator(*arguments)  # type: ignore[no-any-return]
+
+    def in_python(self, converted: Operator, operators: ModuleType) -> Operator:
+        """Return the operator without the C extension."""
         functions, codes = self._functions, self._codes
 
-        def callee(f: Any) -> Callable[..., Any]:
+        def quick(f: Any) -> Callable[..., Any]:
             kind = type(f)
             if kind is FunctionType:
                 if (f in functions or id(f.__code__) in codes) and not operators.building:
+                    return f  # type: ignore[no-any-return]
+            elif kind is type:
+                if not operators.building:
                     return f  # type: ignore[no-any-return]
             elif kind is BuiltinFunctionType:
                 if not operators.building:
@@ -58,4 +73,4 @@ class PlainCallees:
                 return f  # type: ignore[no-any-return]
             return converted(f)
 
-        return callee
+        return quick

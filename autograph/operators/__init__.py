@@ -28,17 +28,15 @@ from .variables import attr, cell, item, items, ld_cell, own_list
 __all__ = [
     "f_back", "leveled", "live", "building", "backends", "PYTHON", "type", "list",
     "cond", "cases", "keep", "while_loop", "for_loop", "until", "if_exp", "and_", "or_", "not_", "compare", "check",
-    "converted", "callee", "ld", "ld_cell", "Undefined", "Pending", "attr", "item", "items", "cell",
+    "converted", "ld", "ld_cell", "Undefined", "Pending", "attr", "item", "items", "cell",
     "print_", "eq", "ne", "own_list",
     "listed", "gone_through", "selected", "joined", "only", "part", "known", "decided",
     "put", "put_updated", "within", "at", "has_length", "is_", "in_", "not_in",
 ]  # fmt: skip
 
-# `converted(f)` returns `f` or its converted version: see conversion.py.
+# `converted(f)` returns `f` or its converted version, to be called at once: see conversion.py.
 converter = Converter(sys.modules[__name__])
-converted = converter.converted
-# `callee(f)` does the same for a call at once, while no backend owns values.
-callee = converter.callee
+converted = converter.operator
 
 live: int  # whether some backend owns values now
 building: int  # the same, or a graph is being built by code that is not converted

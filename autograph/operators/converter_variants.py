@@ -34,5 +34,5 @@ def _made(options: ConversionOptions) -> Converter:
     vars(variant).update(vars(operators))
     show_liveness(variant)
     converter = Converter(variant, options, operators.converter)
-    vars(variant).update(converter=converter, converted=converter.converted, callee=converter.callee)
+    vars(variant).update(converter=converter, converted=converter.operator)
     return converter

@@ -27,11 +27,13 @@ from .reject import Reject
 from .stage_asserts import StageAsserts
 from .stage_attribute_items import StageWithin
 from .stage_blocks import StageBlocks
-from .stage_calls import StageCalls, StagePlainCalls
+from .stage_calls import StageCalls
 from .stage_comprehensions import StageComprehensions
 from .stage_equality import StageEquality
-from .stage_items import StageItems, StagePlainItems
+from .stage_items import StageItems
 from .stage_logic import StageLogic
+from .stage_plain_calls import StagePlainCalls
+from .stage_plain_items import StagePlainItems
 
 PIPELINE: tuple[type[TreePass], ...] = (
     StageEquality,

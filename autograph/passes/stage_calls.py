@@ -45,14 +45,12 @@ LITERALS = (
 
 F_BACK = Template("$ag.f_back($frame)")
 CONVERTED = Template("$ag.converted($callee)")
-CALLEE = Template("$ag.callee($callee)")
 LEVELED = Template("$ag.leveled($callee)")
 PRINT = Template("$ag.print_")
 
 
 class StageCalls(ExpressionPass):
     name = "stage_calls"
-    wrapped = CONVERTED
 
     def run(self, tree: gast.Module) -> gast.Module:
         self.assigned = _assigned_at_top(tree)
@@ -78,7 +76,7 @@ class StageCalls(ExpressionPass):
         if name not in FRAME_LOOKERS and any(keyword.arg == "stacklevel" for keyword in node.keywords):
             callee = LEVELED.expression(callee, ag=self.context.ag, callee=callee)
         if not self.is_left_alone(node.func) or self.copies(new):
-            callee = self.wrapped.expression(callee, ag=self.context.ag, callee=callee)
+            callee = CONVERTED.expression(callee, ag=self.context.ag, callee=callee)
         return new if callee is new.func else evolve(new, func=callee)
 
     def is_builtin(self, callee: gast.expr, name: str) -> bool:
@@ -110,22 +108,6 @@ class StageCalls(ExpressionPass):
         if isinstance(callee, gast.Name) and self.context.is_builtin(name):
             return name not in OVERLOADED
         return self.context.is_library(name)
-
-
-class StagePlainCalls(StageCalls):
-    """The pass for code that meets plain values only, where no backend overloads a builtin.
-
-    step(x)        ==>     ag__.callee(step)(x)
-    """
-
-    wrapped = CALLEE
-
-    def is_left_alone(self, callee: gast.expr) -> bool:
-        is_builtin = isinstance(callee, gast.Name) and self.is_builtin(callee, callee.id)
-        return is_builtin or super().is_left_alone(callee)
-
-    def copies(self, call: gast.Call) -> bool:
-        return False
 
 
 def _assigned_at_top(tree: gast.Module) -> frozenset[str]:

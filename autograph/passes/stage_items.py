@@ -23,8 +23,6 @@ from ..analysis.container_types import Containers
 from ..syntax.node_builders import as_load, load, store, text
 from ..syntax.template import Template
 from ..syntax.tree_queries import (
-    COMPREHENSIONS,
-    FUNCTIONS,
     SUSPENSIONS,
     Statements,
     at,
@@ -39,8 +37,6 @@ from .base import FunctionPass
 PUT = Template("$target = $ag.put($value, $base, $keys)")
 PUT_UPDATED = Template("$target = $ag.put_updated($symbol, lambda: $value, $base, $keys)")
 AT = Template("$ag.at")
-IS_PYTHON = Template("$ag.backends[$ag.type($x)] is $ag.PYTHON")
-IS_LIST = Template("$ag.type($x) is $ag.list")
 
 SYMBOLS: dict[type, str] = {
     gast.Add: "+=",
@@ -58,7 +54,6 @@ SYMBOLS: dict[type, str] = {
     gast.BitOr: "|=",
 }
 SIMPLE = (gast.Name, gast.Constant)
-SCOPES = (*FUNCTIONS, *COMPREHENSIONS, gast.NamedExpr)
 
 
 class StageItems(FunctionPass):
@@ -176,34 +171,6 @@ class StageItems(FunctionPass):
         if not contains(key, (gast.Slice, gast.Starred)):
             return key
         return gast.Subscript(AT.expression(key, ag=self.context.ag), key, gast.Load())
-
-
-class StagePlainItems(StageItems):
-    """Keep the assignment for values of Python, in the version of a function for plain values.
-
-    x[i] += 1     ==>     if ag__.backends[ag__.type(x)] is ag__.PYTHON:
-                              x[i] += 1
-                          else:
-                              x = ag__.put_updated('+=', lambda: 1, x, i)
-    """
-
-    def statement(self, statement: Any) -> Statements:
-        new = super().statement(statement)
-        if isinstance(statement, gast.AugAssign):
-            target = statement.target
-        elif isinstance(statement, gast.Assign) and len(statement.targets) == 1:
-            if contains(statement.value, gast.Call):  # which Python runs before it reads the variable
-                return new
-            target = statement.targets[0]
-        else:
-            return new
-        if new == [statement] or not isinstance(target, gast.Subscript) or contains(statement, SCOPES):
-            return new
-        tests = [IS_PYTHON.expression(statement, ag=self.context.ag, x=as_load(target.value))]
-        while isinstance(target := target.value, gast.Subscript):  # reading an item of a list has no effects
-            tests.insert(0, IS_LIST.expression(statement, ag=self.context.ag, x=as_load(target.value)))
-        test = tests[0] if len(tests) == 1 else gast.BoolOp(gast.And(), tests)
-        return [at(gast.If(test, [statement], new), statement)]
 
 
 def _lost(function: Any) -> set[str]:

@@ -105,7 +105,7 @@ def _timed(contestants: Sequence[Process], cases: Sequence[Case], rounds: int) -
 
 def _overheads(contestants: Sequence[Process], rounds: int, only: str) -> Iterator[Row]:
     for way in overhead.WAYS:
-        for name in overhead.ARGUMENTS:
+        for name in overhead.NAMES:
             label = f"plain {name.replace('_', ' ')}"
             if only not in label:
                 continue

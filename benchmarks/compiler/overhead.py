@@ -7,71 +7,18 @@ converted    `tf.autograph.to_graph(f)`: as long as nothing is staged, its own c
 
 from __future__ import annotations
 
+import ast
 import importlib
+import pathlib
+import sys
 import time
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-PROGRAM = """
-def branch(x):
-    if x > 0:
-        y = x
-    else:
-        y = -x
-    return y
-
-
-def early_return(x):
-    if x < 0:
-        return -1
-    return x
-
-
-def for_loop(n):
-    total = 0
-    for i in range(n):
-        total += i
-    return total
-
-
-def while_loop(n):
-    total = 0
-    while n > 0:
-        total += n
-        n -= 1
-    return total
-
-
-def loop_with_branch(n):
-    total = 0
-    for i in range(n):
-        if i % 2 == 0:
-            total += i
-    return total
-
-
-def loop_with_break(n):
-    for i in range(n):
-        if i == n - 1:
-            break
-    return i
-
-
-def call(x):
-    return branch(x)
-"""
-
-ARGUMENTS: dict[str, int] = {
-    "branch": 3,
-    "early_return": 3,
-    "for_loop": 100,
-    "while_loop": 100,
-    "loop_with_branch": 100,
-    "loop_with_break": 100,
-    "call": 3,
-}
-"""Each program, and what it is called with."""
+PROGRAM = pathlib.Path(__file__).with_name("plain_programs.py").read_text()
+NAMES = [node.name for node in ast.parse(PROGRAM).body if isinstance(node, ast.FunctionDef)]
+"""The programs; the defaults of their parameters are the arguments."""
 
 WAYS = ("imported", "converted")
 TARGET = 3.0
@@ -80,28 +27,27 @@ LASTING = 0.01
 
 def ratio(tf: Any, load: Callable[[str], ModuleType], name: str, way: str) -> float:
     """The time of a converted program over that of the plain one, measured in turn."""
-    module, argument = load(PROGRAM), ARGUMENTS[name]
-    plain = vars(module)[name]
+    plain = vars(load(PROGRAM))[name]
     new = imported(name) if way == "imported" else tf.autograph.to_graph(plain)
-    if new(argument) != plain(argument):
+    if new() != plain():
         raise SystemExit(f"{name}, {way}: the results differ")
-    count = max(1, round(LASTING / min(_seconds(plain, argument, 10) / 10 for _ in range(3))))
-    times = [(_seconds(new, argument, count), _seconds(plain, argument, count)) for _ in range(3)]
+    count = max(1, round(LASTING / min(_seconds(plain, 10) / 10 for _ in range(3))))
+    times = [(_seconds(new, count), _seconds(plain, count)) for _ in range(3)]
     return min(first for first, _ in times) / min(second for _, second in times)
 
 
-def imported(name: str) -> Callable[[int], int]:
+def imported(name: str) -> Callable[[], Any]:
     """The program in a module that was converted as a whole."""
     autograph = importlib.import_module("agc.autograph")
-    namespace: dict[str, Any] = {"__name__": "overhead"}
-    exec(autograph.compile_source(PROGRAM, "overhead.py"), namespace)
-    found: Callable[[int], int] = namespace[name]
+    module = sys.modules["overhead"] = ModuleType("overhead")
+    exec(autograph.compile_source(PROGRAM, "overhead.py"), vars(module))
+    found: Callable[[], Any] = vars(module)[name]
     return found
 
 
-def _seconds(f: Callable[[int], int], argument: int, count: int) -> float:
+def _seconds(f: Callable[[], Any], count: int) -> float:
     repeat = range(count)
     start = time.perf_counter()
     for _ in repeat:
-        f(argument)
+        f()
     return time.perf_counter() - start

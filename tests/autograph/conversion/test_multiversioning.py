@@ -241,11 +241,11 @@ def test_a_function_that_plain_values_need_not_have_converted_is_called_itself(a
     def leaf(x):
         return x if x > 0 else -x
 
-    assert ag__.callee(leaf)(-3) == 3
-    assert ag__.callee(leaf) is leaf
-    assert ag__.converted(leaf) is not leaf
+    assert ag__.converted(leaf)(-3) == 3
+    assert ag__.converted(leaf) is leaf
+    assert ag__.converter.converted(leaf) is not leaf
     ag__.building = 1
-    assert ag__.callee(leaf) is not leaf
+    assert ag__.converted(leaf) is not leaf
 
 
 def updated(xs, rows, i):
@@ -279,3 +279,37 @@ def test_unbound_variables_with_items_raise_what_python_raises(at_rest):
     with pytest.raises(UnboundLocalError):
         convert(f)(False, noted)
     assert noted == [1]
+
+
+def filled(xs, n, where):
+    ys = [0] * n
+    for i in range(n):
+        ys[i] = xs[i] = where(i)
+        xs[i], ys[i] = ys[i], xs[i] + 1
+        xs[i] += 1
+    return xs, ys
+
+
+def swapped(xs):
+    xs[0], other = xs[1], xs
+    for i in range(len(other)):
+        other[i] = i
+    xs = tuple(xs)
+    return xs, other
+
+
+def test_variables_that_hold_one_object_are_tested_once(at_rest, monkeypatch):
+    asked = []
+
+    class Backends(type(ag__.backends)):
+        def __getitem__(self, kind):
+            asked.append(kind)
+            return ag__.PYTHON
+
+    monkeypatch.setattr(ag__, "backends", Backends())
+    assert convert(filled)([0, 0], 2, abs) == ([1, 2], [1, 2])
+    assert asked == [list, list]
+
+
+def test_variables_that_are_bound_in_two_places_are_tested_where_they_are_used(at_rest):
+    assert convert(swapped)([1, 2]) == swapped([1, 2]) == ((0, 1), [0, 1])

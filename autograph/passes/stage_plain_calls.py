@@ -1,0 +1,92 @@
+"""Wrap callees in the version of a function for plain values, where no backend overloads a built-in function.
+
+step(x)              ==>     ag__.converted(step)(x)
+len(x)               stays: a built-in function
+xs = []
+xs.append(x)         stays: a method of a built-in container
+def inner(): …
+inner()              stays: a function that is converted with the one around it"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import gast
+
+from ..analysis.container_types import Containers
+from ..syntax.tree_queries import evolve, inside
+from .base import Context
+from .stage_calls import StageCalls
+
+DEFINITIONS = (gast.FunctionDef, gast.AsyncFunctionDef)
+
+
+class StagePlainCalls(StageCalls):
+    scope: _Scope | None = None  # the function around
+
+    def visit_FunctionDef(self, node: Any) -> Any:
+        around, self.scope = self.scope, _Scope(node, self.scope, self.context)
+        new = super().visit_FunctionDef(node)
+        self.scope = around
+        return new
+
+    visit_AsyncFunctionDef = visit_FunctionDef  # noqa: N815
+
+    def visit_Lambda(self, node: Any) -> Any:
+        around, self.scope = self.scope, _Scope(node, self.scope, self.context)
+        new = super().visit_Lambda(node)
+        self.scope = around
+        return new
+
+    def is_left_alone(self, callee: gast.expr) -> bool:
+        scope = self.scope
+        match callee:
+            case gast.Name(id=name) if self.is_builtin(callee, name) or (scope and name in scope.functions):
+                return True
+            case gast.Attribute(value=gast.Name(id=name)) if scope and name in scope.containers:
+                return True
+        return super().is_left_alone(callee)
+
+    def copies(self, call: gast.Call) -> bool:
+        return False
+
+
+class _Scope:
+    """Facts about the variables that a function and those around it bind."""
+
+    def __init__(self, node: Any, around: _Scope | None, context: Context) -> None:
+        self.node = evolve(node, body=[node.body]) if isinstance(node, gast.Lambda) else node
+        self.around, self.context = around, context
+
+    @cached_property
+    def _local(self) -> Containers:
+        return Containers(self.node, self.context.is_builtin)
+
+    @cached_property
+    def _hidden(self) -> set[str]:
+        """The names that do not refer to variables of functions around this one."""
+        declared = (node for node in inside(self.node.body) if isinstance(node, gast.Global))
+        return {*self._local.bindings, *(name for node in declared for name in node.names)}
+
+    @cached_property
+    def functions(self) -> set[str]:
+        """The variables that hold a function, defined in one place, without decorators."""
+        bindings = self._local.bindings
+        defined = {
+            node.name
+            for node in inside(self.node.body)
+            if isinstance(node, DEFINITIONS) and not node.decorator_list
+        }
+        own = {name for name in defined & self._local.local if len(bindings[name]) == 1}
+        return own | (self.around.functions - self._hidden if self.around else set())
+
+    @cached_property
+    def containers(self) -> set[str]:
+        """The variables that always hold built-in containers."""
+        own = {
+            name
+            for name in self._local.local
+            if all(map(self._local.is_builtin_container, self._local.bindings[name]))
+        }
+        return own | (self.around.containers - self._hidden if self.around else set())

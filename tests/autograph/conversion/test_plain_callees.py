@@ -1,0 +1,206 @@
+"""The operator `converted` while nothing is staged: in C and in Python."""
+
+import functools
+import math
+import sys
+import warnings
+
+import pytest
+from agc.autograph import operators as ag__
+from agc.autograph.api import convert
+from agc.autograph.introspection import frames
+
+converter = ag__.converter
+OPERATORS = {
+    "c": converter.operator,
+    "python": converter._plain.in_python(converter.converted, ag__),
+}
+
+
+@pytest.fixture(params=OPERATORS)
+def operator(request, monkeypatch):
+    monkeypatch.setattr(ag__, "live", 0)
+    monkeypatch.setattr(ag__, "building", 0)
+    return OPERATORS[request.param]
+
+
+def looping(n, step=1):
+    total = 0
+    while n > 0:
+        total += n
+        n -= step
+    return total
+
+
+def calling(n):
+    return looping(n) + 1
+
+
+class Counter:
+    def __init__(self):
+        self.count = 0
+
+    def add(self, n):
+        for _ in range(n):
+            self.count += 1
+        return self.count
+
+    def __call__(self, n):
+        return self.add(n)
+
+    @classmethod
+    def made(cls):
+        return cls() if cls else None
+
+    @staticmethod
+    def twice(x):
+        return x * 2 if x else 0
+
+
+@pytest.mark.parametrize("f", [len, math.sin, [1].append, "a".join, int, Counter, dict.fromkeys, str.upper])
+def test_code_in_c_and_classes_are_called_as_they_are(operator, f):
+    assert operator(f) is f
+
+
+@pytest.mark.parametrize("f", [calling, looping])
+def test_functions_are_converted_once(operator, f):
+    assert operator(f)(4) == f(4)
+    assert operator(f) is operator(f)
+
+
+def test_methods_are_bound_to_the_same_object(operator):
+    counter = Counter()
+    assert operator(counter.add)(3) == 3
+    assert operator(counter.add).__self__ is counter
+    assert operator(counter)(2) == 5
+    assert operator(Counter.twice)(4) == 8
+    assert type(operator(Counter.made)()) is Counter
+    assert operator(functools.partial(looping, step=2))(5) == 9
+
+
+def test_functions_that_read_frames_are_replaced(operator):
+    assert operator(sys._getframe) is frames.STAND_INS[sys._getframe]
+    assert operator(warnings.warn) is frames.STAND_INS[warnings.warn]
+
+
+def test_changes_of_a_function_are_seen(operator, monkeypatch):
+    assert operator(looping)(4) == 10
+    monkeypatch.setattr(looping, "__defaults__", (2,))
+    assert operator(looping)(4) == 6
+    monkeypatch.setattr(looping, "__code__", (lambda n, step: -n if n else step).__code__)
+    assert operator(looping)(4) == -4
+
+
+def test_while_a_graph_is_built_all_is_converted(operator, monkeypatch):
+    def leaf(x):
+        return x if x > 0 else -x
+
+    assert operator(leaf)(-2) == 2
+    assert operator(leaf) is leaf
+    monkeypatch.setattr(ag__, "building", 1)
+    assert operator(leaf) is not leaf
+
+
+# Calls that need no operator.
+
+
+def calls_seen(monkeypatch, f, *arguments):
+    """Return the names of the callees that `f` looks up, and its result."""
+    seen = []
+    found = ag__.converted
+
+    def converted(callee):
+        seen.append(callee.__name__)
+        return found(callee)
+
+    monkeypatch.setattr(ag__, "live", 0)
+    monkeypatch.setattr(ag__, "building", 0)
+    monkeypatch.setattr(ag__, "converted", converted)
+    return convert(f)(*arguments), seen
+
+
+def methods_of_containers(n):
+    xs, found = [], {}
+    for i in range(n):
+        xs.append(i)
+        found.setdefault(i % 2, []).append(i)
+    return xs, found
+
+
+def nested(n):
+    def inner(x):
+        return x if x > 1 else inner(x + 1)
+
+    return inner(n)
+
+
+def shadowed(text):
+    ys = []
+
+    def inner(ys):
+        return ys.upper()
+
+    return inner(text), ys
+
+
+def redefined(x):
+    def inner():
+        return 1
+
+    if x:
+        inner = x.pop
+    return inner()
+
+
+appended = [5]
+
+
+def of_the_module():
+    appended = []
+
+    def inner():
+        global appended
+        appended.append(7)
+
+    inner()
+    return appended
+
+
+class Loud(list):
+    pass
+
+
+def rebound(n):
+    xs = []
+    if n:
+        xs = Loud([n])
+    xs.append(1)
+    return xs
+
+
+def local_class():
+    xs = []
+
+    class Inner:
+        def add(self):
+            xs.append(1)
+            return len(xs)
+
+    return Inner().add()
+
+
+@pytest.mark.parametrize(
+    ("f", "arguments", "callees"),
+    [
+        (methods_of_containers, (2,), ["append"] * 2),
+        (nested, (0,), []),
+        (shadowed, ("a",), ["upper"]),
+        (redefined, (0,), ["inner"]),
+        (of_the_module, (), ["append"]),
+        (rebound, (1,), ["Loud", "append"]),
+        (local_class, (), ["Inner", "add"]),
+    ],
+)
+def test_only_calls_whose_callee_is_unknown_look_it_up(monkeypatch, f, arguments, callees):
+    expected = f(*arguments)
+    assert calls_seen(monkeypatch, f, *arguments) == (expected, callees)
