@@ -4,7 +4,6 @@ import ast
 import pathlib
 import subprocess
 import sys
-import tomllib
 
 import pytest
 
@@ -212,14 +211,7 @@ def test_packages_that_run_graphs_import_downwards(room):
     assert needed & above == set()
 
 
-def test_every_package_is_installed():
-    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
-    found = {
-        path.parent.relative_to(ROOT).as_posix().removeprefix("backends/").replace("/", ".")
-        for path in FILES
-        if path.name == "__init__.py"
-    }
-    assert set(settings["packages"]) == {"agc", *(f"agc.{name}" for name in found)}
+def test_every_folder_with_code_is_a_package():
     folders = {path.parent for path in FILES}
     assert {folder for folder in folders if not (folder / "__init__.py").exists()} == set()
 
