@@ -8,7 +8,7 @@ children with a method `__children__() -> dict[str, object]`. Children are found
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from typing import Any
 
 from .variable import Variable
@@ -48,6 +48,20 @@ def _is_trackable(value: Any, seen: set[int]) -> bool:
         return False
     seen.add(id(value))
     return any(_is_trackable(part, seen) for _, part in _parts(value))
+
+
+def tracked(variable: Variable, known: Container[int]) -> Variable:
+    """Return a variable, for the component of a replica the whole one, that is among those with these `id`s.
+
+    Raises AssertionError for one that is not: no object that is saved leads to it.
+    """
+    whole: Variable = getattr(variable, "_distributed_container", lambda: variable)()
+    if id(whole) not in known:
+        raise AssertionError(
+            f"Tried to export a function which references an 'untracked' resource: the variable {whole.name!r} "
+            "must be an attribute of the object that is saved, or of an object that this one leads to"
+        )
+    return whole
 
 
 Arrival = Callable[[str, Any], None]

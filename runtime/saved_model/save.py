@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from ..core.trackable import tracked
 from ..core.variable import Variable
 from ..ir.builder import current
 from ..storage.atomic_files import write_files
@@ -113,11 +114,5 @@ class _Export:
         return data
 
     def number_of(self, variable: Variable) -> int:
-        """Return the index of a variable among the objects; that of the whole one for the component of a replica."""
-        variable = getattr(variable, "_distributed_container", lambda: variable)()
-        if id(variable) not in self.numbers:
-            raise AssertionError(
-                f"Tried to export a function which references an 'untracked' resource: the variable {variable.name!r} "
-                "must be an attribute of the object that is saved, or of an object that this one leads to"
-            )
-        return self.numbers[id(variable)]
+        """Return the index of a variable among the objects; AssertionError for one that no object leads to."""
+        return self.numbers[id(tracked(variable, self.numbers))]

@@ -16,11 +16,11 @@ from ..core.tensor import EagerTensor
 from ..core.tensor_spec import TensorSpec
 from ..core.variable import Variable
 from ..errors import UnimplementedError
+from ..formats.tensorflow.attribute_values import read_shape
 from ..formats.tensorflow.bundle import BundleReader
 from ..formats.tensorflow.graph_import import GraphFunctions, plain, refuse
 from ..formats.tensorflow.node_programs import NodeProgram, node_program
 from ..formats.tensorflow.saved_model_messages import MetaGraphDef, SignatureDef
-from ..formats.tensorflow.structure_values import read_shape
 from ..ir.builder import eagerly
 from ..tracing.concrete_function import ConcreteFunction
 from ..tracing.function import function as tf_function

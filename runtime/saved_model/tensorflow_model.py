@@ -21,11 +21,12 @@ from ..core.variable_enums import VariableAggregation, VariableSynchronization
 from ..errors import DataLossError, UnimplementedError
 from ..formats.tensorflow import import_random as _import_random  # noqa: F401  # declares rules
 from ..formats.tensorflow import import_rules as _import_rules  # noqa: F401  # declares rules
+from ..formats.tensorflow.attribute_values import read_shape
 from ..formats.tensorflow.graph_import import GraphFunctions, SavedGradient, refuse
 from ..formats.tensorflow.graph_messages import NodeDef
 from ..formats.tensorflow.object_messages import SavedConcreteFunction, SavedFunction, SavedObject
 from ..formats.tensorflow.saved_model_messages import MetaGraphDef, SavedModel
-from ..formats.tensorflow.structure_values import flat_specs, flat_tensors, packed, read_shape, read_structure
+from ..formats.tensorflow.structure_values import flat_specs, flat_tensors, packed, read_structure
 from ..ir.builder import eagerly
 from ..storage import regular_files, tensor_protos
 from ..tracing.concrete_function import ConcreteFunction

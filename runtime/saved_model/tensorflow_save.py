@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..core.variable import Variable
-from ..formats.tensorflow.callees import CannotDescribeError, SavedCallee, as_signature, of_concrete
+from ..formats.tensorflow.callees import SavedCallee, as_signature, of_concrete
 from ..formats.tensorflow.frozen_graph import check, lists_grow
 from ..formats.tensorflow.model_writer import ModelWriter
+from ..formats.tensorflow.structure_encoding import CannotDescribeError
 from ..train.object_graph import ObjectGraph
 from . import signatures as signing
 from .function_serialization import graphs_of, is_bound

@@ -192,6 +192,11 @@ class Messages(_Sequence):
         self._added()
         return self._items[-1]
 
+    def adopt(self, messages: Iterable[Any]) -> None:
+        """Add messages of this class themselves; `extend` adds copies, as in protobuf."""
+        self._items.extend(messages)
+        self._added()
+
     def sort(self, *, key: Any = None, reverse: bool = False) -> None:
         """Sort in place, as a list."""
         self._items.sort(key=key, reverse=reverse)

@@ -6,8 +6,7 @@ from collections import defaultdict
 from pathlib import Path
 
 from agc.runtime.formats.tensorflow import rules  # noqa: F401  # registers the rules
-from agc.runtime.formats.tensorflow.functions import STRUCTURES
-from agc.runtime.formats.tensorflow.rule_registry import CHANGED_NUMBERS, DIRECT, REFUSED, RULES
+from agc.runtime.formats.tensorflow.rule_registry import CHANGED_NUMBERS, DIRECT, REFUSED, RULES, STRUCTURES
 from agc.runtime.ops.framework.op import REGISTRY, find
 
 PATH = Path(__file__).parent.parent.parent / "docs" / "tensorflow-formats.md"
@@ -29,7 +28,7 @@ def table() -> str:
             reasons[reason].append(name)
     rows: list[tuple[str, list[str]]] = [
         ("the same operation", sorted(DIRECT)),
-        ("one operation with attributes, or several", sorted({*RULES} - CHANGED_NUMBERS)),
+        ("one operation with computed attributes, or several", sorted({*RULES} - CHANGED_NUMBERS)),
         ("functional control flow", sorted(op.name for op in STRUCTURES)),
         ("with a warning: other random numbers", sorted(CHANGED_NUMBERS & {*RULES})),
         *((f"refused: {why}", sorted(names)) for why, names in sorted(reasons.items())),

@@ -1,6 +1,6 @@
-"""The attributes of TensorFlow's nodes as values of Python.
+"""The attributes of TensorFlow's nodes as values of Python, and back.
 
-attr { key: "strides" value { list { i: 1 i: 2 } } }     ==>     {"strides": [1, 2]}
+attr { key: "strides" value { list { i: 1 i: 2 } } }     ⇄     {"strides": [1, 2]}
 """
 
 from __future__ import annotations
@@ -8,15 +8,34 @@ from __future__ import annotations
 from typing import Any
 
 from ... import dtypes
+from ...core.shapes import Dims, TensorShape
 from ...storage import tensor_protos
-from .graph_messages import AttrValue, NodeDef
+from .graph_messages import AttrValue, NodeDef, TensorShapeProto
 from .signatures import NodeSignature
-from .structure_values import read_shape
+
+TYPE_NUMBERS = tensor_protos.NUMBERS | {"resource": 20, "variant": 21}
 
 _FIELDS = {
     "type": "type", "shape": "shape", "int": "i", "float": "f", "bool": "b", "string": "s", "tensor": "tensor",
     "func": "func",
 }  # fmt: skip
+
+
+def read_shape(message: TensorShapeProto) -> TensorShape:
+    """Return a shape, of which dimensions or the rank may be unknown."""
+    if message.unknown_rank:
+        return TensorShape(None)
+    return TensorShape([None if dim.size < 0 else dim.size for dim in message.dim])
+
+
+def encode_shape(message: TensorShapeProto, shape: Dims) -> None:
+    """Set the dimensions of a shape message, which becomes present; unknown ones are -1."""
+    message.SetInParent()
+    if shape is None:
+        message.unknown_rank = True
+    else:
+        for size in shape:
+            message.dim.add(size=-1 if size is None else size)
 
 
 def read_attributes(node: NodeDef, signature: NodeSignature) -> dict[str, Any]:
@@ -67,3 +86,33 @@ def _default(value: Any, kind: str) -> Any:
     if kind == "list(type)":
         return [dtypes.as_dtype(item) for item in value]
     return value
+
+
+def encode_attribute(message: AttrValue, kind: str, value: Any) -> None:
+    """Set the value of an attribute; without a kind it has that of the Python value."""
+    if kind == "func":
+        message.func.name = value
+    elif kind.startswith("list("):
+        message.list.SetInParent()
+        for item in value:
+            _add_item(message.list, kind[5:-1], item)
+    elif kind == "shape":
+        encode_shape(message.shape, value)
+    else:
+        kind = kind or {bool: "bool", int: "int", bytes: "string", str: "string"}[type(value)]
+        setattr(message, _FIELDS[kind], _encoded(kind, value))
+
+
+def _add_item(message: Any, kind: str, item: Any) -> None:
+    if kind == "func":
+        message.func.add().name = item
+    elif kind == "shape":
+        encode_shape(message.shape.add(), item)
+    else:
+        getattr(message, _FIELDS[kind]).append(_encoded(kind, item))
+
+
+def _encoded(kind: str, value: Any) -> Any:
+    if kind == "type":
+        return TYPE_NUMBERS[value]
+    return value.encode() if kind == "string" and isinstance(value, str) else value

@@ -17,7 +17,7 @@ from ...ops.state import variable_ops
 from ...ops.state.variable_scatter import scatter_variable
 from ..program import Program
 from ..refusals import CannotExportError
-from . import rules
+from . import rules  # noqa: F401  # registers them
 from .functions import FunctionWriter, Library, dtype_of
 from .graph_messages import GraphDef
 from .nodes import NodeResult
@@ -31,8 +31,6 @@ ASSIGNMENTS = frozenset(
         scatter_variable,
     }
 )  # fmt: skip
-
-assert rules is not None  # importing them registers them
 
 
 def graph_def(program: Program) -> GraphDef:
@@ -54,8 +52,7 @@ def graph_def(program: Program) -> GraphDef:
     name_outputs(writer, [port.name for port in program.outputs], graph.outputs)
     check(library, "a GraphDef", program.name)
     message = GraphDef()
-    message.node._items.extend(body.messages())
-    message.node._added()
+    message.node.adopt(body.messages())
     message.library.MergeFrom(library.message)
     message.versions.producer = PRODUCER
     return message

@@ -1,10 +1,8 @@
-"""Write graphs of agc as nodes and functions of TensorFlow.
+"""Write graphs of agc as graphs and functions of TensorFlow: each operation by its rule.
 
-z = cond p, x                      node { name: "z" op: "StatelessIf" input: ["p", "x"]
-      then x … else x …    ==>            attr { then_branch: f_then  else_branch: f_else } }
-                                   library { function { … f_then … } function { … f_else … } }
-
-Conditionals, loops and calls become functional operations, whose functions are the regions.
+graph f(x: float32[3])               function { signature { name: "f_1a2b3c4d" … }
+  add = add x, 1.0          ==>          node_def { name: "add" op: "AddV2" input: ["x", "add/Const:output:0"] … }
+  return add                             ret { "add": "add:z:0" } }
 """
 
 from __future__ import annotations
@@ -14,14 +12,14 @@ import zlib
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ... import dtypes
 from ...functionalize.errors import Reason
 from ...ir.graph import Constant, Graph, Operand, Operation, Value
 from ...ir.value_types import AnySpec, ListType, TensorType, VariableType
-from ...ops.framework import region_ops
+from .attribute_values import TYPE_NUMBERS, encode_shape
+from .body import Body
 from .graph_messages import ArgDef, FunctionDef, FunctionDefLibrary
-from .nodes import TYPE_NUMBERS, Body, GraphNode, NodeResult, encode_shape
-from .rule_registry import CHANGED_NUMBERS, DIRECT, REFUSED, RULES, RefusedByRuleError
+from .nodes import GraphNode, NodeResult
+from .rule_registry import CHANGED_NUMBERS, DIRECT, REFUSED, RULES, STRUCTURES, RefusedByRuleError
 
 
 class Library:
@@ -42,8 +40,7 @@ class Library:
         if name is None:
             writer = FunctionWriter(self, wanted)
             writer.add(graph)
-            inputs = [(value.name, value) for value in graph.inputs]
-            name = self._names[id(graph)] = self.append(writer.message(inputs, graph.outputs))
+            name = self._names[id(graph)] = self.append(writer.message(graph.inputs, graph.outputs))
             self._graphs.append(graph)
         return name
 
@@ -64,8 +61,7 @@ class Library:
         if name not in self._known:
             self._known.add(name)
             function.signature.name = name
-            self.message.function._items.append(function)
-            self.message.function._added()
+            self.message.function.adopt([function])
         return name
 
 
@@ -108,14 +104,7 @@ class FunctionWriter:
     def _write(self, operation: Operation) -> None:
         start = len(self.body.nodes)
         try:
-            made = self._made(operation)
-            outputs = (
-                []
-                if isinstance(made, GraphNode)
-                else list(made)
-                if isinstance(made, (list, tuple))
-                else [made]
-            )
+            outputs = self._outputs(operation)
         except RefusedByRuleError as error:
             self.library.reasons.append(Reason(operation, str(error)))
             del self.body.nodes[start:]
@@ -131,53 +120,56 @@ class FunctionWriter:
         node.name = "absent"
         return NodeResult(node, "", 0, 0, dtype_of(value.spec))
 
+    def _outputs(self, operation: Operation) -> list[NodeResult]:
+        made = self._made(operation)
+        if isinstance(made, GraphNode):
+            return []
+        return list(made) if isinstance(made, (list, tuple)) else [made]
+
     def _made(self, operation: Operation) -> Any:
-        name = operation.type
-        if operation.op in STRUCTURES:
-            return STRUCTURES[operation.op](self, operation)
-        inputs = [self.result(operand) for operand in operation.inputs]
+        op, name = operation.op, operation.type
+        if op in STRUCTURES:
+            return STRUCTURES[op](self, operation)
+        inputs = op.grouped([self.result(operand) for operand in operation.inputs])
         if name in DIRECT:
-            return self.body.add(DIRECT[name], *operation.op.grouped(inputs))
+            return DIRECT[name].write(
+                self.body, dict(zip(op.input_names, inputs, strict=True)), operation.attrs
+            )
         rule = RULES.get(name)
         if rule is None:
             raise RefusedByRuleError(REFUSED.get(name, "TensorFlow has no such operation"))
         if name in CHANGED_NUMBERS:
             self.library.warnings.append(Reason(operation, "TensorFlow draws other random numbers"))
         self.body.outputs = [value.spec for value in operation.outputs]
-        return rule(self.body, *operation.op.grouped(inputs), **operation.attrs)
+        return rule(self.body, *inputs, **operation.attrs)
 
     def region(self, graph: Graph, label: str) -> str:
         """Return the name of the function for a region."""
         return self.library.function(graph, f"{self.name}_{label}")
 
     def message(
-        self, inputs: Sequence[tuple[str, Value]], outputs: Sequence[Operand], names: Sequence[str] = ()
+        self, inputs: Sequence[Value], outputs: Sequence[Operand], names: Sequence[str] = ()
     ) -> FunctionDef:
         """Return the function as a message."""
         body = self.body
         message = FunctionDef()
         signature = message.signature
         signature.name = self.name
-        for _, value in inputs:
-            result = self.results[value]
-            signature.input_arg._items.append(_parameter(result.node.name, value.spec))
+        signature.input_arg.adopt(_parameter(self.results[value].node.name, value.spec) for value in inputs)
         returned = [self.result(operand) for operand in outputs]
         body.name_nodes(0, "result", ())
         taken = Body(in_function=True)
         wanted = names or [getattr(operand, "name", "output") for operand in outputs]
         for name, operand, result in zip(wanted, outputs, returned, strict=True):
             own = taken.unique(argument_name(name))
-            signature.output_arg._items.append(_parameter(own, operand.spec))
+            signature.output_arg.adopt([_parameter(own, operand.spec)])
             message.ret[own] = result.text(True)
-        signature.input_arg._added()
-        signature.output_arg._added()
         if any(node.signature is not None and node.signature.is_stateful for node in body.nodes):
             signature.is_stateful = True
             for node in body.last_effects:
                 message.control_ret[node.name] = node.name
                 signature.control_output.append(node.name)
-        message.node_def._items.extend(body.messages())
-        message.node_def._added()
+        message.node_def.adopt(body.messages())
         return message
 
 
@@ -209,102 +201,3 @@ def _parameter(name: str, spec: AnySpec) -> ArgDef:
 def shape_of(spec: AnySpec) -> Any:
     """Return the shape of a value as a tensor of TensorFlow: lists and references to variables are scalars."""
     return spec.shape if isinstance(spec, TensorType) else ()
-
-
-def _cond(writer: FunctionWriter, operation: Operation) -> Any:
-    predicate, *args = map(writer.result, operation.inputs)
-    then, orelse = (
-        writer.region(region, label)
-        for region, label in zip(operation.regions, ("then", "else"), strict=True)
-    )
-    specs = [value.spec for value in operation.outputs]
-    return writer.body.add(
-        "If" if operation.stateful else "StatelessIf",
-        predicate, args, then_branch=then, else_branch=orelse, Tout=[dtype_of(spec) for spec in specs],
-        output_shapes=[shape_of(spec) for spec in specs], _lower_using_switch_merge=True,
-    )  # fmt: skip
-
-
-def _switch(writer: FunctionWriter, operation: Operation) -> Any:
-    index, *args = map(writer.result, operation.inputs)
-    branches = [writer.region(region, "branch") for region in operation.regions]
-    specs = [value.spec for value in operation.outputs]
-    if index.dtype != "int32":
-        index = writer.body.Cast(index, DstT="int32")
-    return writer.body.add(
-        "Case" if operation.stateful else "StatelessCase",
-        index, args, branches=branches, Tout=[dtype_of(spec) for spec in specs],
-        output_shapes=[shape_of(spec) for spec in specs], _lower_using_switch_merge=True,
-    )  # fmt: skip
-
-
-def _call(writer: FunctionWriter, operation: Operation) -> Any:
-    (callee,) = operation.regions
-    name = writer.library.function(callee, operation.attrs.get("name") or callee.name)
-    return writer.body.add(
-        "StatefulPartitionedCall" if operation.stateful else "PartitionedCall",
-        list(map(writer.result, operation.inputs)), f=name,
-        Tout=[dtype_of(value.spec) for value in operation.outputs],
-    )  # fmt: skip
-
-
-def _while(writer: FunctionWriter, operation: Operation) -> Any:
-    """Write a loop: TensorFlow's bodies return the invariants, too, and count to `maximum_iterations`."""
-    test, body = operation.regions
-    limit = operation.attrs.get("maximum_iterations")
-    count = len(operation.outputs)
-    inputs = list(map(writer.result, operation.inputs))
-    specs = [value.spec for value in body.inputs]
-    if limit is not None:
-        inputs.append(writer.body.const(min(limit, 2**31 - 1)))
-    results = writer.body.add(
-        "While" if operation.stateful else "StatelessWhile",
-        inputs, cond=_loop_function(writer, test, "test", limit is not None, None),
-        body=_loop_function(writer, body, "body", limit is not None, count),
-        output_shapes=[shape_of(spec) for spec in specs] + [()] * (limit is not None), _lower_using_switch_merge=True,
-    )  # fmt: skip
-    return results[:count]
-
-
-def _loop_function(
-    writer: FunctionWriter, region: Graph, label: str, has_limit: bool, state: int | None
-) -> str:
-    """Write the test of a loop, or its body, which replaces `state` of the inputs."""
-    inner = FunctionWriter(writer.library, f"{writer.name}_{label}")
-    inner.add(region)
-    outputs = list(region.outputs)
-    inputs = list(region.inputs)
-    if state is not None:
-        outputs += region.inputs[state:]
-    if has_limit:
-        left = Value("iterations_left", TensorType(dtypes.int32, ()))
-        inner.bind(left, inner.body.parameter("iterations_left", "int32"))
-        inputs.append(left)
-        result = Value("go_on", TensorType(dtypes.bool_, ())) if state is None else Value("left", left.spec)
-        start = len(inner.body.nodes)
-        if state is None:
-            found = inner.body.LogicalAnd(
-                inner.body.Greater(inner.results[left], 0), inner.result(outputs[0])
-            )
-            outputs = [result]
-        else:
-            found = inner.body.Sub(inner.results[left], 1)
-            outputs.append(result)
-        inner.bind(result, found)
-        inner.body.name_nodes(start, result.name, [found])
-    return writer.library.append(inner.message([(value.name, value) for value in inputs], outputs))
-
-
-def _custom_gradient(writer: FunctionWriter, operation: Operation) -> Any:
-    kept = operation.inputs[: len(operation.outputs)]
-    return [writer.body.Identity(writer.result(operand)) for operand in kept]
-
-
-STRUCTURES = {
-    region_ops.COND: _cond,
-    region_ops.SWITCH: _switch,
-    region_ops.CALL: _call,
-    region_ops.WHILE: _while,
-    region_ops.CUSTOM: _custom_gradient,
-}
-"""By operation with regions, the function that writes it."""

@@ -16,12 +16,10 @@ from ...core.export import export
 from ...errors import UnimplementedError
 from ...storage import regular_files
 from ...storage.corruption import reading
-from . import import_random, import_rules
+from . import import_random, import_rules  # noqa: F401  # registers them
 from .graph_import import GraphFunctions, plain, refuse
 from .graph_messages import GraphDef
 from .node_programs import node_program
-
-assert import_random is not None and import_rules is not None  # importing them declares rules
 
 
 @export("graph_util.import_graph_def", "import_graph_def")

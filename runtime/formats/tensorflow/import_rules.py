@@ -24,9 +24,9 @@ from ...ops.assertions.assert_op import require
 from ...ops.math.cast import identity
 from ...ops.math.comparison import not_equal
 from ...storage import tensor_protos
+from .attribute_values import read_shape
 from .graph_import import GraphFunctions, ReferenceVariable, plain, rule
 from .graph_messages import NodeDef
-from .structure_values import read_shape
 
 Values = list[Any]
 

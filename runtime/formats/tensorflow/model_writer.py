@@ -16,18 +16,19 @@ from typing import Any
 
 import numpy as np
 
+from ...core.trackable import tracked
 from ...core.variable import Variable
 from ...ir.graph import Value
-from . import rules
+from . import rules  # noqa: F401  # registers them
+from .attribute_values import TYPE_NUMBERS, encode_shape
 from .bundle import write_bundle
-from .callees import SavedCallee, argument_specification
+from .callees import SavedCallee
 from .frozen_graph import PRODUCER
 from .functions import FunctionWriter, Library, dtype_of, shape_of
-from .nodes import TYPE_NUMBERS, NodeResult, encode_shape
-from .object_messages import SavedConcreteFunction, TrackableObjectGraph
+from .nodes import NodeResult
+from .object_messages import FunctionSpec, SavedConcreteFunction, TrackableObjectGraph
 from .saved_model_messages import MetaGraphDef, SavedModel
-
-assert rules is not None  # importing them registers them
+from .structure_encoding import argument_specification
 
 GRAPH_KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
 PREDICT = "tensorflow/serving/predict"
@@ -67,7 +68,6 @@ class ModelWriter:
         spec, saved = variable.content_spec, self.objects.nodes[number].variable
         saved.dtype = TYPE_NUMBERS[spec.dtype.name]
         encode_shape(saved.shape, spec.shape)
-        saved.shape.SetInParent()
         saved.trainable = bool(variable.trainable)
         saved.synchronization = variable.synchronization.value
         saved.aggregation = variable.aggregation.value
@@ -77,13 +77,7 @@ class ModelWriter:
 
     def number_of(self, variable: Variable) -> int:
         """Return the number of a variable; AssertionError for one that no saved object leads to."""
-        variable = getattr(variable, "_distributed_container", lambda: variable)()
-        if id(variable) not in self.variables:
-            raise AssertionError(
-                f"Tried to export a function which references an 'untracked' resource: the variable {variable.name!r} "
-                "must be an attribute of the object that is saved, or of an object that this one leads to"
-            )
-        return self.variables[id(variable)][0]
+        return self.variables[id(tracked(variable, self.variables))][0]
 
     def concrete(self, callee: SavedCallee) -> str:
         """Write a function, and return its name."""
@@ -99,7 +93,7 @@ class ModelWriter:
             writer.add(callee.graph)
         else:
             self._call(writer, callee.calls, captured)
-        inputs = [(value.name, value) for value in [*callee.inputs, *captured]]
+        inputs = [*callee.inputs, *captured]
         saved = SavedConcreteFunction(
             bound_inputs=[self.number_of(variable) for _, variable in callee.variables],
             canonicalized_input_signature=callee.arguments,
@@ -127,8 +121,7 @@ class ModelWriter:
         saved = self.objects.nodes[number].function
         saved.concrete_functions.extend(dict.fromkeys(map(self.concrete, callees)))
         if callees:
-            saved.function_spec.fullargspec.MergeFrom(argument_specification(callees[0].parameters))
-        saved.function_spec.input_signature.none_value.SetInParent()
+            _set_parameters(saved.function_spec, callees[0])
         for name in names:
             self.link(parent, name, number)
 
@@ -142,8 +135,7 @@ class ModelWriter:
             saved.concrete_function_name = function
             saved.argument_keywords.extend(callee.input_names)
             saved.allowed_positional_arguments = int(len(callee.inputs) == 1)  # the order is clear
-            saved.function_spec.fullargspec.MergeFrom(argument_specification(callee.parameters))
-            saved.function_spec.input_signature.none_value.SetInParent()
+            _set_parameters(saved.function_spec, callee)
             self.link(holder, name, number)
             self._signature_call(name, function, callee)
         self.link(root, "signatures", holder)
@@ -185,8 +177,7 @@ class ModelWriter:
         self._initializing()
         graph, info = self.message.graph_def, self.message.meta_info_def
         self.body.name_nodes(0, "model", ())
-        graph.node._items.extend(self.body.messages())
-        graph.node._added()
+        graph.node.adopt(self.body.messages())
         graph.library.MergeFrom(self.library.message)
         graph.versions.producer = PRODUCER
         info.tags.append("serve")
@@ -194,8 +185,7 @@ class ModelWriter:
         info.meta_graph_version = " ".join(f"{key}={value}" for key, value in metadata.items())
         info.stripped_default_attrs = True
         model = SavedModel(saved_model_schema_version=1)
-        model.meta_graphs._items.append(self.message)
-        model.meta_graphs._added()
+        model.meta_graphs.adopt([self.message])
         return {"saved_model.pb": model.SerializeToString(deterministic=True), **self._values()}
 
     def _restoring(self) -> None:
@@ -257,4 +247,8 @@ def _describe(info: Any, result: NodeResult, operand: Any) -> None:
     info.name = f"{result.node.name}:{result.index}"
     info.dtype = TYPE_NUMBERS[result.dtype]
     encode_shape(info.tensor_shape, shape_of(operand.spec))
-    info.tensor_shape.SetInParent()
+
+
+def _set_parameters(spec: FunctionSpec, callee: SavedCallee) -> None:
+    spec.fullargspec.MergeFrom(argument_specification(callee.parameters))
+    spec.input_signature.none_value.SetInParent()

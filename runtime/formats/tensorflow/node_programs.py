@@ -89,7 +89,7 @@ def _ordered(nodes: Mapping[str, NodeDef], known: Mapping[str, None], wanted: It
                 done[name] = False
                 for reference in reversed(nodes[name].input):
                     needed = reference.removeprefix("^").partition(":")[0]
-                    if needed not in known and done.get(needed) is False and needed in pending:
+                    if needed not in known and done.get(needed) is False:
                         raise ValueError(f"the node {name!r} needs itself, as in loops of TensorFlow 1")
                     if not done.get(needed):
                         pending.append(needed)

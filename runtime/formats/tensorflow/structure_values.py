@@ -10,24 +10,19 @@ from collections.abc import Sequence
 from typing import Any
 
 from ... import dtypes, nest
-from ...core.shapes import TensorShape
+from ...composite.indexed_slices import IndexedSlicesSpec
 from ...core.tensor_spec import TensorSpec
 from ...core.type_spec import TypeSpec
 from ...errors import UnimplementedError
 from ...ragged.spec import RaggedTensorSpec
 from ...sparse.tensor import SparseTensorSpec
-from .graph_messages import TensorShapeProto
+from .attribute_values import read_shape
 from .structure_messages import StructuredValue, TypeSpecProto
 
-_COMPOSITE = {1: SparseTensorSpec, 3: RaggedTensorSpec}
+COMPOSITES: dict[int, type[TypeSpec]] = {1: SparseTensorSpec, 2: IndexedSlicesSpec, 3: RaggedTensorSpec}
+"""The specs of composite values by TensorFlow's numbers; both sides store what `_serialize` returns."""
+
 _DEEPEST = 50
-
-
-def read_shape(message: TensorShapeProto) -> TensorShape:
-    """Return a shape, of which dimensions or the rank may be unknown."""
-    if message.unknown_rank:
-        return TensorShape(None)
-    return TensorShape([None if dim.size < 0 else dim.size for dim in message.dim])
 
 
 def read_structure(message: StructuredValue, depth: int = 0) -> Any:
@@ -62,7 +57,7 @@ def read_structure(message: StructuredValue, depth: int = 0) -> Any:
 
 
 def _composite(message: TypeSpecProto, depth: int) -> TypeSpec:
-    kind = _COMPOSITE.get(message.type_spec_class)
+    kind = COMPOSITES.get(message.type_spec_class)
     if kind is None:
         raise UnimplementedError(f"an argument of a function is a {message.type_spec_class_name}")
     state = read_structure(message.type_state, depth + 1)

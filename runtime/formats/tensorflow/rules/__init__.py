@@ -1,7 +1,8 @@
-"""Rules by family of operations; see `rule_registry`."""
+"""Rules by family of operations, which importing this package registers; see `rule_registry`."""
 
-from . import (
+from . import (  # noqa: F401
     arrays,
+    control_flow,
     convolution,
     images,
     indexing,
@@ -17,8 +18,3 @@ from . import (
     state,
     strings,
 )
-
-__all__ = [
-    "arrays", "convolution", "images", "indexing", "linalg", "lists", "math", "neural", "pooling", "ragged",
-    "randomness", "reductions", "signal", "state", "strings",
-]  # fmt: skip

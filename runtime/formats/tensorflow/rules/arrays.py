@@ -6,14 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from ..nodes import Body, NodeResult
+from ..body import Body
+from ..nodes import NodeResult
 from ..rule_registry import direct, writes
 from .shapes import cast, joined, number, part, permuted, rank_of, shape_of, sliced
 
 direct(
     """
-    broadcast_dynamic_shape=BroadcastArgs broadcast_to=BroadcastTo fill=Fill invert_permutation=InvertPermutation
-    no_op=NoOp rank=Rank reshape=Reshape reverse=ReverseV2 roll=Roll tile=Tile true_indices=Where where=SelectV2
+    broadcast_dynamic_shape=BroadcastArgs broadcast_to=BroadcastTo ensure_shape=EnsureShape
+    expand_dims=ExpandDims(input,axis) fill=Fill invert_permutation=InvertPermutation no_op=NoOp rank=Rank
+    reshape=Reshape reverse=ReverseV2 roll=Roll shape=Shape size=Size split=Split(axis,value,num_split=num)
+    split_sizes=SplitV(value,size_splits,axis,num_split=num) stack=Pack tile=Tile true_indices=Where unstack=Unpack
+    where=SelectV2
     """
 )
 
@@ -21,26 +25,6 @@ direct(
 @writes("concat")
 def _(to: Body, values: list[NodeResult], axis: int) -> Any:
     return to.ConcatV2(values, axis) if len(values) > 1 else to.Identity(values[0])
-
-
-@writes("split")
-def _(to: Body, value: NodeResult, num: int, axis: int) -> Any:
-    return to.Split(axis, value, num_split=num)
-
-
-@writes("split_sizes")
-def _(to: Body, value: NodeResult, size_splits: NodeResult, num: int, axis: int) -> Any:
-    return to.SplitV(value, size_splits, axis, num_split=num)
-
-
-@writes("stack")
-def _(to: Body, values: list[NodeResult], axis: int) -> Any:
-    return to.Pack(values, axis=axis)
-
-
-@writes("unstack")
-def _(to: Body, value: NodeResult, num: int, axis: int) -> Any:
-    return to.Unpack(value, num=num, axis=axis)
 
 
 @writes("identity_matrix")
@@ -117,16 +101,6 @@ def _(to: Body, start: NodeResult, limit: NodeResult, delta: NodeResult, dtype: 
     return to.Range(*[cast(to, each, dtype) for each in (start, limit, delta)])
 
 
-@writes("ensure_shape")
-def _(to: Body, x: NodeResult, shape: Any) -> Any:
-    return to.EnsureShape(x, shape=shape)
-
-
-@writes("expand_dims")
-def _(to: Body, input: NodeResult, axis: int) -> Any:
-    return to.ExpandDims(input, axis)
-
-
 @writes("squeeze")
 def _(to: Body, input: NodeResult, axis: Any) -> Any:
     return to.Squeeze(input, squeeze_dims=list(axis or ())) if axis != () else to.Identity(input)
@@ -154,16 +128,6 @@ def _(to: Body, a: NodeResult, perm: NodeResult, conjugate: bool) -> Any:
 @writes("placeholder_with_default")
 def _(to: Body, input: NodeResult, shape: Any) -> Any:
     return to.Identity(input)
-
-
-@writes("shape")
-def _(to: Body, input: NodeResult, out_type: Any) -> Any:
-    return to.Shape(input, out_type=out_type)
-
-
-@writes("size")
-def _(to: Body, input: NodeResult, out_type: Any) -> Any:
-    return to.Size(input, out_type=out_type)
 
 
 @writes("slice")

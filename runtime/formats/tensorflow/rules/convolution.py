@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..nodes import Body, NodeResult
+from ..body import Body
+from ..nodes import NodeResult
 from ..rule_registry import RefusedByRuleError, writes
 from .shapes import cast, joined, part, permuted, sliced, with_shape
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..nodes import Body, NodeResult
-from ..rule_registry import RefusedByRuleError, refuse, writes
+from ..body import Body
+from ..nodes import NodeResult
+from ..rule_registry import RefusedByRuleError, direct, refuse, writes
 from .shapes import cast
+
+direct("encode_png=EncodePng jpeg_shape=ExtractJpegShape")
 
 refuse("suppress_padded", "TensorFlow composes it of other operations, in a loop over boxes")
 
@@ -51,16 +54,6 @@ def _(
         image, quality=quality, progressive=progressive, optimize_size=optimize, chroma_downsampling=subsampling != 0,
         x_density=density[0], y_density=density[1],
     )  # fmt: skip
-
-
-@writes("encode_png")
-def _(to: Body, image: NodeResult, compression: int) -> Any:
-    return to.EncodePng(image, compression=compression)
-
-
-@writes("jpeg_shape")
-def _(to: Body, contents: NodeResult, output_type: Any) -> Any:
-    return to.ExtractJpegShape(contents, output_type=output_type)
 
 
 @writes("draw_bounding_boxes")

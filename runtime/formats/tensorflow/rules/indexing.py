@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from ....ops.arrays.getitem import HOLE, parsed
-from ..nodes import Body, NodeResult
+from ..body import Body
+from ..nodes import NodeResult
 from ..rule_registry import RefusedByRuleError, direct, writes
 from .shapes import (
     axis_back,
@@ -24,16 +25,12 @@ from .shapes import (
 
 direct(
     """
-    tensor_scatter_nd_add=TensorScatterAdd tensor_scatter_nd_max=TensorScatterMax
-    tensor_scatter_nd_min=TensorScatterMin tensor_scatter_nd_sub=TensorScatterSub
-    tensor_scatter_nd_update=TensorScatterUpdate
+    gather=GatherV2(params,indices,axis) tensor_scatter_nd_add=TensorScatterAdd
+    tensor_scatter_nd_max=TensorScatterMax tensor_scatter_nd_min=TensorScatterMin
+    tensor_scatter_nd_sub=TensorScatterSub tensor_scatter_nd_update=TensorScatterUpdate unique=Unique
+    unique_with_counts=UniqueWithCounts unravel_index=UnravelIndex
     """
 )
-
-
-@writes("gather")
-def _(to: Body, params: NodeResult, indices: NodeResult, axis: int, batch_dims: int) -> Any:
-    return to.GatherV2(params, indices, axis, batch_dims=batch_dims)
 
 
 @writes("gather_nd")
@@ -169,21 +166,6 @@ def _(to: Body, tensor: NodeResult, value: NodeResult, parts: list[NodeResult], 
 @writes("scatter_nd")
 def _(to: Body, indices: NodeResult, updates: NodeResult, shape: NodeResult) -> Any:
     return to.ScatterNd(indices, updates, cast(to, shape, indices.dtype))
-
-
-@writes("unravel_index")
-def _(to: Body, indices: NodeResult, dims: NodeResult) -> Any:
-    return to.UnravelIndex(indices, dims)
-
-
-@writes("unique")
-def _(to: Body, x: NodeResult, out_idx: Any) -> Any:
-    return to.Unique(x, out_idx=out_idx)
-
-
-@writes("unique_with_counts")
-def _(to: Body, x: NodeResult, out_idx: Any) -> Any:
-    return to.UniqueWithCounts(x, out_idx=out_idx)
 
 
 def descending(to: Body, x: NodeResult) -> tuple[NodeResult, NodeResult]:

@@ -6,14 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from ..nodes import Body, NodeResult
+from ..body import Body
+from ..nodes import NodeResult
 from ..rule_registry import RefusedByRuleError, direct, refuse, writes
 from .shapes import cast, permuted, rank_of
 
 direct(
     """
-    band_within=MatrixBandPart cholesky=Cholesky cross=Cross det=MatrixDeterminant logm=MatrixLogarithm
-    slogdet=LogMatrixDeterminant sqrtm=MatrixSquareRoot tridiagonal_solution=TridiagonalSolve
+    band_part=MatrixBandPart(input,num_lower,num_upper) band_within=MatrixBandPart
+    banded_triangular_solve=BandedTriangularSolve cholesky=Cholesky cross=Cross det=MatrixDeterminant
+    eigh=SelfAdjointEigV2 inv=MatrixInverse logm=MatrixLogarithm lu=Lu qr=Qr
+    set_diag=MatrixSetDiagV3(input,diagonal,k) slogdet=LogMatrixDeterminant sqrtm=MatrixSquareRoot
+    triangular_solve=MatrixTriangularSolve tridiagonal_solution=TridiagonalSolve
     """
 )
 
@@ -127,11 +131,6 @@ def _(to: Body, input: NodeResult, k: int) -> Any:
     return to.MatrixDiagPartV3(input, k, to.const(0, input.dtype))
 
 
-@writes("set_diag")
-def _(to: Body, input: NodeResult, diagonal: NodeResult, k: int) -> Any:
-    return to.MatrixSetDiagV3(input, diagonal, k)
-
-
 @writes("diagonals_of_matrix")
 def _(to: Body, input: NodeResult, k: NodeResult, padding: NodeResult, align: str) -> Any:
     return to.MatrixDiagPartV3(input, cast(to, k, "int32"), padding, align=align)
@@ -156,21 +155,6 @@ def _(to: Body, input: NodeResult, diagonal: NodeResult, k: NodeResult, align: s
     return to.MatrixSetDiagV3(input, diagonal, cast(to, k, "int32"), align=align)
 
 
-@writes("band_part")
-def _(to: Body, input: NodeResult, num_lower: int, num_upper: int) -> Any:
-    return to.MatrixBandPart(input, num_lower, num_upper)
-
-
-@writes("eigh")
-def _(to: Body, tensor: NodeResult) -> Any:
-    return to.SelfAdjointEigV2(tensor)
-
-
-@writes("qr")
-def _(to: Body, input: NodeResult, full_matrices: bool) -> Any:
-    return to.Qr(input, full_matrices=full_matrices)
-
-
 @writes("svd")
 def _(to: Body, tensor: NodeResult, full_matrices: bool, compute_uv: bool) -> Any:
     return to.Svd(tensor, full_matrices=full_matrices, compute_uv=compute_uv)[: len(to.outputs)]
@@ -179,11 +163,6 @@ def _(to: Body, tensor: NodeResult, full_matrices: bool, compute_uv: bool) -> An
 @writes("eig")
 def _(to: Body, tensor: NodeResult) -> Any:
     return to.Eig(tensor, Tout=to.outputs[0].dtype)
-
-
-@writes("inv")
-def _(to: Body, input: NodeResult, adjoint: bool) -> Any:
-    return to.MatrixInverse(input, adjoint=adjoint)
 
 
 @writes("solve")
@@ -201,21 +180,6 @@ def _same_batch(to: Body, matrix: NodeResult, rhs: NodeResult) -> tuple[NodeResu
     batch = to.BroadcastArgs(*[sliced(to, shape, None, -2) for shape in shapes])
     whole = [to.ConcatV2([batch, sliced(to, shape, -2, None)], 0) for shape in shapes]
     return to.BroadcastTo(matrix, whole[0]), to.BroadcastTo(rhs, whole[1])
-
-
-@writes("triangular_solve")
-def _(to: Body, matrix: NodeResult, rhs: NodeResult, lower: bool, adjoint: bool) -> Any:
-    return to.MatrixTriangularSolve(matrix, rhs, lower=lower, adjoint=adjoint)
-
-
-@writes("banded_triangular_solve")
-def _(to: Body, bands: NodeResult, rhs: NodeResult, lower: bool, adjoint: bool) -> Any:
-    return to.BandedTriangularSolve(bands, rhs, lower=lower, adjoint=adjoint)
-
-
-@writes("lu")
-def _(to: Body, input: NodeResult, output_idx_type: Any) -> Any:
-    return to.Lu(input, output_idx_type=output_idx_type)
 
 
 @writes("rows_in_order")

@@ -7,10 +7,13 @@ from typing import Any
 import numpy as np
 
 from ....ir.value_types import ListType
-from ..nodes import Body, NodeResult
-from ..rule_registry import RefusedByRuleError, refuse, writes
+from ..body import Body
+from ..nodes import NodeResult
+from ..rule_registry import RefusedByRuleError, direct, refuse, writes
 from .indexing import put_back_item
 from .shapes import cast, shape_of, sliced
+
+direct("array_size=TensorListLength list_size=TensorListLength")
 
 ANY = -1
 """The shape of elements that may have any shape."""
@@ -88,11 +91,6 @@ def _(to: Body, array: NodeResult, index: NodeResult, value: NodeResult, infer_s
 @writes("array_read")
 def _(to: Body, array: NodeResult, index: NodeResult, dtype: Any, element_shape: Any) -> Any:
     return to.TensorListGetItem(array, cast(to, index, "int32"), known(element_shape), element_dtype=dtype)
-
-
-@writes("array_size", "list_size")
-def _(to: Body, array: NodeResult) -> Any:
-    return to.TensorListLength(array)
 
 
 @writes("array_stack")

@@ -8,7 +8,8 @@ import numpy as np
 
 from .... import dtypes
 from ....ops.math.cast import limits
-from ..nodes import Body, NodeResult
+from ..body import Body
+from ..nodes import NodeResult
 from ..rule_registry import direct, writes
 
 direct(
@@ -16,18 +17,19 @@ direct(
     abs=Abs acos=Acos acosh=Acosh add_n=AddN asin=Asin asinh=Asinh atan=Atan atan2=Atan2 atanh=Atanh
     bessel_i0=BesselI0 bessel_i0e=BesselI0e bessel_i1=BesselI1 bessel_i1e=BesselI1e bessel_j0=BesselJ0
     bessel_j1=BesselJ1 bessel_k0=BesselK0 bessel_k0e=BesselK0e bessel_k1=BesselK1 bessel_k1e=BesselK1e
-    bessel_y0=BesselY0 betainc=Betainc bitwise_and=BitwiseAnd bitwise_or=BitwiseOr bitwise_xor=BitwiseXor
-    ceil=Ceil const=Identity cos=Cos cosh=Cosh dawsn=Dawsn digamma=Digamma erf=Erf erfc=Erfc erfinv=Erfinv exp=Exp
-    expint=Expint expm1=Expm1 floor=Floor floordiv=FloorDiv floormod=FloorMod fresnel_cos=FresnelCos
-    fresnel_sin=FresnelSin greater=Greater greater_equal=GreaterEqual identity=Identity igamma=Igamma
-    igamma_slope=IgammaGradA igammac=Igammac invert=Invert is_finite=IsFinite is_inf=IsInf is_nan=IsNan
-    left_shift=LeftShift less=Less less_equal=LessEqual lgamma=Lgamma log=Log log1p=Log1p logical_and=LogicalAnd
-    logical_not=LogicalNot logical_or=LogicalOr maximum=Maximum minimum=Minimum multiply=Mul
-    multiply_no_nan=MulNoNan ndtri=Ndtri negative=Neg nextafter=NextAfter polygamma=Polygamma pow=Pow
-    realdiv=RealDiv reciprocal=Reciprocal right_shift=RightShift rint=Rint round=Round rsqrt=Rsqrt sigmoid=Sigmoid
-    sign=Sign sin=Sin sinh=Sinh spence=Spence sqrt=Sqrt square=Square squared_difference=SquaredDifference
-    stop_gradient=StopGradient subtract=Sub tan=Tan tanh=Tanh truncatediv=TruncateDiv truncatemod=TruncateMod
-    xdivy=Xdivy xlog1py=Xlog1py xlogy=Xlogy zeta=Zeta
+    bessel_y0=BesselY0 betainc=Betainc bitcast=Bitcast bitwise_and=BitwiseAnd bitwise_or=BitwiseOr
+    bitwise_xor=BitwiseXor cast=Cast(x,DstT=dtype) ceil=Ceil check_numerics=CheckNumericsV2 const=Identity cos=Cos
+    cosh=Cosh cumulative_logsumexp=CumulativeLogsumexp(x,axis) dawsn=Dawsn digamma=Digamma divide_no_nan=DivNoNan
+    equal=Equal erf=Erf erfc=Erfc erfinv=Erfinv exp=Exp expint=Expint expm1=Expm1 floor=Floor floordiv=FloorDiv
+    floormod=FloorMod fresnel_cos=FresnelCos fresnel_sin=FresnelSin greater=Greater greater_equal=GreaterEqual
+    identity=Identity igamma=Igamma igamma_slope=IgammaGradA igammac=Igammac invert=Invert is_finite=IsFinite
+    is_inf=IsInf is_nan=IsNan left_shift=LeftShift less=Less less_equal=LessEqual lgamma=Lgamma log=Log log1p=Log1p
+    logical_and=LogicalAnd logical_not=LogicalNot logical_or=LogicalOr logical_xor=NotEqual maximum=Maximum
+    minimum=Minimum multiply=Mul multiply_no_nan=MulNoNan ndtri=Ndtri negative=Neg nextafter=NextAfter
+    not_equal=NotEqual polygamma=Polygamma pow=Pow realdiv=RealDiv reciprocal=Reciprocal right_shift=RightShift
+    rint=Rint round=Round rsqrt=Rsqrt sigmoid=Sigmoid sign=Sign sin=Sin sinh=Sinh softplus=Softplus spence=Spence
+    sqrt=Sqrt square=Square squared_difference=SquaredDifference stop_gradient=StopGradient subtract=Sub tan=Tan
+    tanh=Tanh truncatediv=TruncateDiv truncatemod=TruncateMod xdivy=Xdivy xlog1py=Xlog1py xlogy=Xlogy zeta=Zeta
     """
 )
 
@@ -43,16 +45,6 @@ def _(to: Body, x: NodeResult) -> Any:
     return to.SelectV2(to.Equal(x, 0), to.const(-np.inf, x.dtype), to.BesselY1(x))
 
 
-@writes("divide_no_nan")
-def _(to: Body, x: NodeResult, y: NodeResult) -> Any:
-    return to.DivNoNan(x, y)
-
-
-@writes("softplus")
-def _(to: Body, x: NodeResult) -> Any:
-    return to.Softplus(x)
-
-
 @writes("log_sigmoid")
 def _(to: Body, x: NodeResult) -> Any:
     return to.Neg(to.Softplus(to.Neg(x)))
@@ -64,16 +56,6 @@ def _(to: Body, x: NodeResult) -> Any:
     return to.Mul(to.Neg(to.Ndtri(to.Mul(x, 0.5))), float(np.sqrt(0.5)))
 
 
-@writes("equal")
-def _(to: Body, x: NodeResult, y: NodeResult) -> Any:
-    return to.Equal(x, y)
-
-
-@writes("not_equal")
-def _(to: Body, x: NodeResult, y: NodeResult) -> Any:
-    return to.NotEqual(x, y)
-
-
 @writes("equal_or_false")
 def _(to: Body, x: NodeResult, y: NodeResult) -> Any:
     return to.Equal(x, y, incompatible_shape_error=False)
@@ -82,11 +64,6 @@ def _(to: Body, x: NodeResult, y: NodeResult) -> Any:
 @writes("not_equal_or_true")
 def _(to: Body, x: NodeResult, y: NodeResult) -> Any:
     return to.NotEqual(x, y, incompatible_shape_error=False)
-
-
-@writes("logical_xor")
-def _(to: Body, x: NodeResult, y: NodeResult) -> Any:
-    return to.NotEqual(x, y)
 
 
 @writes("_clip")
@@ -121,11 +98,6 @@ def _(to: Body, x: NodeResult) -> Any:
     return to.Conj(x) if x.kind == "c" else to.Identity(x)
 
 
-@writes("cast")
-def _(to: Body, x: NodeResult, dtype: dtypes.DType) -> Any:
-    return to.Cast(x, DstT=dtype)
-
-
 @writes("saturate_cast")
 def _(to: Body, value: NodeResult, dtype: dtypes.DType) -> Any:
     """Clip to the numbers that both dtypes have, then cast."""
@@ -137,21 +109,6 @@ def _(to: Body, value: NodeResult, dtype: dtypes.DType) -> Any:
     return to.Cast(value, DstT=dtype)
 
 
-@writes("bitcast")
-def _(to: Body, input: NodeResult, type: dtypes.DType) -> Any:
-    return to.Bitcast(input, type=type)
-
-
 @writes("optimization_barrier")
 def _(to: Body, input: NodeResult, after: list[NodeResult]) -> Any:
     return to.Identity(input)
-
-
-@writes("check_numerics")
-def _(to: Body, tensor: NodeResult, message: str) -> Any:
-    return to.CheckNumericsV2(tensor, message=message)
-
-
-@writes("cumulative_logsumexp")
-def _(to: Body, x: NodeResult, axis: int, exclusive: bool, reverse: bool) -> Any:
-    return to.CumulativeLogsumexp(x, axis, exclusive=exclusive, reverse=reverse)

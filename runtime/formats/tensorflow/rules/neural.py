@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..nodes import Body, NodeResult
+from ..body import Body
+from ..nodes import NodeResult
 from ..rule_registry import RefusedByRuleError, direct, refuse, writes
 from .shapes import axis_back, axis_last, cast, joined, rank_of, sliced
 
-direct("elu=Elu relu=Relu relu6=Relu6 selu=Selu softsign=Softsign")
+direct(
+    """
+    batch_to_space_nd=BatchToSpaceND elu=Elu leaky_relu=LeakyRelu lrn=LRN relu=Relu relu6=Relu6 selu=Selu
+    softsign=Softsign space_to_batch_nd=SpaceToBatchND
+    """
+)
 
 
 refuse("pooled_violators pool_means", "TensorFlow has no such operation, and its gradient")
@@ -19,11 +25,6 @@ refuse(
 refuse("gcd lcm", "TensorFlow has no such operation")
 refuse("all_gather all_reduce broadcast_from reduce_scatter reduce_to", "a collective of several processes")
 refuse("fused", "executors make it; no program has it")
-
-
-@writes("leaky_relu")
-def _(to: Body, features: NodeResult, alpha: float) -> Any:
-    return to.LeakyRelu(features, alpha=alpha)
 
 
 @writes("bias_add")
@@ -72,11 +73,6 @@ def _(to: Body, targets: NodeResult, predictions: NodeResult, k: NodeResult) -> 
     return to.InTopKV2(predictions, targets, cast(to, to.Reshape(k, []), targets.dtype))
 
 
-@writes("lrn")
-def _(to: Body, input: NodeResult, **settings: Any) -> Any:
-    return to.LRN(input, **settings)
-
-
 @writes("neighborhood")
 def _(to: Body, input: NodeResult, depth_radius: int) -> Any:
     """Sum over windows of channels, as differences of running sums would lose digits: one slice for each offset."""
@@ -102,16 +98,6 @@ def _channels_last(to: Body, x: NodeResult, data_format: str, compute: Any) -> A
     if data_format != "NCHW":
         raise RefusedByRuleError(f"the data format {data_format}")
     return to.Transpose(compute(to.Transpose(x, [0, 2, 3, 1])), [0, 3, 1, 2])
-
-
-@writes("batch_to_space_nd")
-def _(to: Body, input: NodeResult, block_shape: NodeResult, crops: NodeResult) -> Any:
-    return to.BatchToSpaceND(input, block_shape, crops)
-
-
-@writes("space_to_batch_nd")
-def _(to: Body, input: NodeResult, block_shape: NodeResult, paddings: NodeResult) -> Any:
-    return to.SpaceToBatchND(input, block_shape, paddings)
 
 
 @writes("extract_image_patches")

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..nodes import Body, NodeResult
+from ..body import Body
+from ..nodes import NodeResult
 from ..rule_registry import RefusedByRuleError, writes
 from .shapes import cast, joined, permuted, sliced
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..nodes import Body, NodeResult
-from ..rule_registry import CHANGED_NUMBERS, RefusedByRuleError, refuse, writes
+from ..body import Body
+from ..nodes import NodeResult
+from ..rule_registry import CHANGED_NUMBERS, RefusedByRuleError, direct, refuse, writes
 from .shapes import cast
+
+direct("random_index_shuffle=RandomIndexShuffle")
 
 refuse(
     "stream_state stream_after stream_behind",
@@ -106,11 +109,6 @@ def _(to: Body, logits: NodeResult, num_samples: NodeResult, seed: NodeResult, d
     return to.StatelessMultinomial(
         logits, to.Reshape(cast(to, num_samples, "int32"), []), _two(seed), output_dtype=dtype
     )
-
-
-@writes("random_index_shuffle")
-def _(to: Body, index: NodeResult, seed: NodeResult, max_index: NodeResult, rounds: int) -> Any:
-    return to.RandomIndexShuffle(index, seed, max_index, rounds=rounds)
 
 
 def _drawn(node: str) -> Any:

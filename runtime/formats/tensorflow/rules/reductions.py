@@ -6,15 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from ..nodes import Body, NodeResult
+from ..body import Body
+from ..nodes import NodeResult
 from ..rule_registry import direct, writes
 from .shapes import cast, rank_of, sliced
 
 direct(
     """
-    segment_max=SegmentMax segment_min=SegmentMin segment_prod=SegmentProd segment_sum=SegmentSum
-    unsorted_segment_max=UnsortedSegmentMax unsorted_segment_min=UnsortedSegmentMin
-    unsorted_segment_prod=UnsortedSegmentProd unsorted_segment_sum=UnsortedSegmentSum
+    cumprod=Cumprod(x,axis) cumsum=Cumsum(x,axis) segment_max=SegmentMax segment_min=SegmentMin
+    segment_prod=SegmentProd segment_sum=SegmentSum unsorted_segment_max=UnsortedSegmentMax
+    unsorted_segment_min=UnsortedSegmentMin unsorted_segment_prod=UnsortedSegmentProd
+    unsorted_segment_sum=UnsortedSegmentSum
     """
 )
 
@@ -104,16 +106,6 @@ def _(to: Body, input: NodeResult, axis: int | None, output_type: Any) -> Any:
 @writes("argmin")
 def _(to: Body, input: NodeResult, axis: int | None, output_type: Any) -> Any:
     return to.ArgMin(input, axis or 0, output_type=output_type)
-
-
-@writes("cumsum")
-def _(to: Body, x: NodeResult, axis: int, exclusive: bool, reverse: bool) -> Any:
-    return to.Cumsum(x, axis, exclusive=exclusive, reverse=reverse)
-
-
-@writes("cumprod")
-def _(to: Body, x: NodeResult, axis: int, exclusive: bool, reverse: bool) -> Any:
-    return to.Cumprod(x, axis, exclusive=exclusive, reverse=reverse)
 
 
 @writes("shifted")

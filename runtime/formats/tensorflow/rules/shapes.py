@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..nodes import Body, NodeResult
+from ..body import Body
+from ..nodes import NodeResult
 from ..rule_registry import RefusedByRuleError
 
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..nodes import Body, NodeResult
-from ..rule_registry import RefusedByRuleError, writes
+from ..body import Body
+from ..nodes import NodeResult
+from ..rule_registry import RefusedByRuleError, direct, writes
 from .shapes import axis_back, axis_last, cast, part, rank_of, with_shape
+
+direct("samples_of_wav=DecodeWav")
 
 
 def _fitted(to: Body, x: NodeResult, axis: int, size: NodeResult) -> NodeResult:
@@ -130,11 +133,6 @@ def _(to: Body, signal: NodeResult, frame_step: NodeResult) -> Any:
 @writes("encode_wav")
 def _(to: Body, audio: NodeResult, sample_rate: NodeResult) -> Any:
     return to.EncodeWav(audio, cast(to, sample_rate, "int32"))
-
-
-@writes("samples_of_wav")
-def _(to: Body, contents: NodeResult, desired_channels: int, desired_samples: int) -> Any:
-    return to.DecodeWav(contents, desired_channels=desired_channels, desired_samples=desired_samples)
 
 
 @writes("recurrence")

@@ -5,13 +5,15 @@ from __future__ import annotations
 import zlib
 from typing import Any
 
-from ..nodes import Body, NodeResult
+from ..body import Body
+from ..nodes import NodeResult
 from ..rule_registry import RefusedByRuleError, direct, refuse, writes
 from .shapes import cast
 
 direct(
     """
-    matching_files=MatchingFiles read_file=ReadFile timestamp=Timestamp write_file=WriteFile
+    is_initialized=VarIsInitializedOp matching_files=MatchingFiles read_file=ReadFile timestamp=Timestamp
+    write_file=WriteFile
     """
 )
 
@@ -53,11 +55,6 @@ def _(to: Body, variable: NodeResult, value: NodeResult) -> Any:
 def _(to: Body, variable: NodeResult, value: NodeResult) -> Any:
     to.AssignSubVariableOp(variable, value)
     return read(to, variable)
-
-
-@writes("is_initialized")
-def _(to: Body, variable: NodeResult) -> Any:
-    return to.VarIsInitializedOp(variable)
 
 
 @writes("scatter_variable")

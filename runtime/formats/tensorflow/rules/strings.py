@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..nodes import Body, NodeResult
+from ..body import Body
+from ..nodes import NodeResult
 from ..rule_registry import direct, refuse, writes
 from .reductions import axes_of
 from .shapes import part, sliced
 
 direct(
     """
-    decode_base64=DecodeBase64 serialize_tensor=SerializeTensor string_strip=StringStrip
+    decode_base64=DecodeBase64 decode_compressed=DecodeCompressed encode_base64=EncodeBase64
+    fingerprint=Fingerprint(data,method) parse_tensor=ParseTensor regex_full_match=RegexFullMatch
+    regex_replace=RegexReplace serialize_tensor=SerializeTensor string_format=StringFormat string_join=StringJoin
+    string_length=StringLength string_lower=StringLower string_strip=StringStrip string_to_number=StringToNumber
+    string_upper=StringUpper substr=Substr to_hash_bucket=StringToHashBucket
+    to_hash_bucket_fast=StringToHashBucketFast to_hash_bucket_strong=StringToHashBucketStrong
+    unicode_encode_rows=UnicodeEncode unicode_transcode=UnicodeTranscode unsorted_segment_join=UnsortedSegmentJoin
     """
 )
 
@@ -25,31 +32,6 @@ refuse(
 @writes("as_string")
 def _(to: Body, input: NodeResult, **settings: Any) -> Any:
     return to.Identity(input) if input.dtype == "string" else to.AsString(input, **settings)
-
-
-@writes("string_join")
-def _(to: Body, inputs: list[NodeResult], separator: str) -> Any:
-    return to.StringJoin(inputs, separator=separator)
-
-
-@writes("string_length")
-def _(to: Body, input: NodeResult, unit: str) -> Any:
-    return to.StringLength(input, unit=unit)
-
-
-@writes("string_lower")
-def _(to: Body, input: NodeResult, encoding: str) -> Any:
-    return to.StringLower(input, encoding=encoding)
-
-
-@writes("string_upper")
-def _(to: Body, input: NodeResult, encoding: str) -> Any:
-    return to.StringUpper(input, encoding=encoding)
-
-
-@writes("substr")
-def _(to: Body, input: NodeResult, pos: NodeResult, len: NodeResult, unit: str) -> Any:
-    return to.Substr(input, pos, len, unit=unit)
 
 
 def _counts(to: Body, coordinates: NodeResult, shape: NodeResult) -> NodeResult:
@@ -88,31 +70,6 @@ def _(to: Body, inputs: NodeResult, axis: Any, keepdims: bool, separator: str) -
     return to.ReduceJoin(inputs, axes, keep_dims=keepdims, separator=separator)
 
 
-@writes("string_format")
-def _(to: Body, inputs: list[NodeResult], template: str, placeholder: str, summarize: int) -> Any:
-    return to.StringFormat(inputs, template=template, placeholder=placeholder, summarize=summarize)
-
-
-@writes("unsorted_segment_join")
-def _(to: Body, inputs: NodeResult, segment_ids: NodeResult, num_segments: NodeResult, separator: str) -> Any:
-    return to.UnsortedSegmentJoin(inputs, segment_ids, num_segments, separator=separator)
-
-
-@writes("regex_full_match")
-def _(to: Body, input: NodeResult, pattern: NodeResult) -> Any:
-    return to.RegexFullMatch(input, pattern)
-
-
-@writes("regex_replace")
-def _(to: Body, input: NodeResult, pattern: NodeResult, rewrite: NodeResult, replace_global: bool) -> Any:
-    return to.RegexReplace(input, pattern, rewrite, replace_global=replace_global)
-
-
-@writes("encode_base64")
-def _(to: Body, input: NodeResult, pad: bool) -> Any:
-    return to.EncodeBase64(input, pad=pad)
-
-
 @writes("decode_raw")
 def _(to: Body, input_bytes: NodeResult, out_type: Any, little_endian: bool, fixed_length: int | None) -> Any:
     if fixed_length is not None:
@@ -120,54 +77,10 @@ def _(to: Body, input_bytes: NodeResult, out_type: Any, little_endian: bool, fix
     return to.DecodeRaw(input_bytes, out_type=out_type, little_endian=little_endian)
 
 
-@writes("decode_compressed")
-def _(to: Body, bytes: NodeResult, compression_type: str) -> Any:
-    return to.DecodeCompressed(bytes, compression_type=compression_type)
-
-
 @writes("decode_csv")
 def _(to: Body, records: NodeResult, record_defaults: list[NodeResult], **settings: Any) -> Any:
     settings["select_cols"] = list(settings["select_cols"] or ())
     return to.DecodeCSV(records, record_defaults, **settings)
-
-
-@writes("fingerprint")
-def _(to: Body, data: NodeResult, method: str) -> Any:
-    return to.Fingerprint(data, method)
-
-
-@writes("to_hash_bucket")
-def _(to: Body, input: NodeResult, num_buckets: int) -> Any:
-    return to.StringToHashBucket(input, num_buckets=num_buckets)
-
-
-@writes("to_hash_bucket_fast")
-def _(to: Body, input: NodeResult, num_buckets: int) -> Any:
-    return to.StringToHashBucketFast(input, num_buckets=num_buckets)
-
-
-@writes("to_hash_bucket_strong")
-def _(to: Body, input: NodeResult, num_buckets: int, key: Any) -> Any:
-    return to.StringToHashBucketStrong(input, num_buckets=num_buckets, key=list(key))
-
-
-@writes("parse_tensor")
-def _(to: Body, serialized: NodeResult, out_type: Any) -> Any:
-    return to.ParseTensor(serialized, out_type=out_type)
-
-
-@writes("string_to_number")
-def _(to: Body, input: NodeResult, out_type: Any) -> Any:
-    return to.StringToNumber(input, out_type=out_type)
-
-
-@writes("unicode_transcode")
-def _(to: Body, input: NodeResult, input_encoding: str, output_encoding: str, errors: str, replacement_char: int,
-      replace_control_characters: bool) -> Any:  # fmt: skip
-    return to.UnicodeTranscode(
-        input, input_encoding=input_encoding, output_encoding=output_encoding, errors=errors,
-        replacement_char=replacement_char, replace_control_characters=replace_control_characters,
-    )  # fmt: skip
 
 
 @writes("unicode_code_points")
@@ -178,17 +91,3 @@ def _(to: Body, input: NodeResult, input_encoding: str, errors: str, replacement
         replace_control_characters=replace_control_characters, Tsplits="int64",
     )  # fmt: skip
     return [values, starts, to.Sub(sliced(to, splits, 1, None), sliced(to, splits, None, -1))]
-
-
-@writes("unicode_encode_rows")
-def _(
-    to: Body,
-    values: NodeResult,
-    row_splits: NodeResult,
-    output_encoding: str,
-    errors: str,
-    replacement_char: int,
-) -> Any:
-    return to.UnicodeEncode(
-        values, row_splits, output_encoding=output_encoding, errors=errors, replacement_char=replacement_char
-    )

@@ -119,5 +119,14 @@ def test_equal_functions_are_written_once():
 def test_rules_are_those_of_operations():
     find("")
     assert {*rule_registry.RULES, *rule_registry.DIRECT} <= {*REGISTRY}
-    assert all(signatures.signature(name) is not None for name in rule_registry.DIRECT.values())
     assert not rule_registry.REFUSED.keys() & {*rule_registry.RULES, *rule_registry.DIRECT}
+
+
+@pytest.mark.parametrize("name", rule_registry.DIRECT)
+def test_rows_name_the_operands_and_attributes_of_a_node(name):
+    op, row = find(name), rule_registry.DIRECT[name]
+    node, attributes = signatures.signature(row.node), {each for _, each, _ in op._attributes}
+    taken = {*row.operands, *row.renamed.values()}
+    assert len(row.operands or op.input_names) == len(node.inputs)
+    assert taken <= {*op.input_names, *attributes}
+    assert {*row.renamed, *attributes} - taken <= {*node.attributes}

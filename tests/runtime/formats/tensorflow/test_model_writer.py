@@ -146,6 +146,32 @@ def test_one_function_is_a_model_and_a_signature(tmp_path):
     assert "producer=agc" in graph.meta_info_def.meta_graph_version
 
 
+def test_composite_arguments_and_results_are_described(tmp_path):
+    class Composites(tf.Module):
+        @tf.function(
+            input_signature=[
+                tf.RaggedTensorSpec([None, None]), tf.SparseTensorSpec([None, 3]), tf.IndexedSlicesSpec([None, 3])
+            ]
+        )  # fmt: skip
+        def __call__(self, rows, sparse, slices):
+            return {"rows": rows * 2.0, "sparse": sparse}, slices.values
+
+    tf.export.saved_model(Composites(), tmp_path)
+    (graph,) = SavedModel.FromString((tmp_path / "saved_model.pb").read_bytes()).meta_graphs
+    (function,) = graph.object_graph_def.concrete_functions.values()
+    found = function.canonicalized_input_signature.tuple_value.values[0].tuple_value.values
+    assert [each.type_spec_value.type_spec_class_name for each in found] == [
+        "RaggedTensorSpec", "SparseTensorSpec", "IndexedSlicesSpec"
+    ]  # fmt: skip
+    assert [each.type_spec_value.num_flat_components for each in found] == [2, 3, 2]
+    rows, sparse = tf.ragged.constant([[1.0], [2.0, 3.0]]), tf.sparse.from_dense([[0.0, 1.0, 2.0]])
+    slices = tf.IndexedSlices(tf.ones([1, 3]), tf.constant([4], tf.int64))
+    named, values = tf.saved_model.load(tmp_path)(rows, sparse, slices)
+    assert named["rows"].to_list() == [[2.0], [4.0, 6.0]]
+    assert tf.sparse.to_dense(named["sparse"]).numpy().tolist() == [[0.0, 1.0, 2.0]]
+    assert values.numpy().tolist() == [[1.0, 1.0, 1.0]]
+
+
 def test_variables_that_no_object_leads_to_are_named(tmp_path):
     stray = tf.Variable(1.0, name="stray")
     module = tf.Module()
