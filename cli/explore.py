@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import webbrowser
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -140,14 +141,19 @@ def _again(
     return [sys.executable, "-m", "agc", "explore", "--live", *flags, *arguments, target, *args]
 
 
-def show(again: list[str], folder: str, port: int = 0, browse: bool = True) -> int:
+def show(again: list[str], folder: str, port: int = 0) -> int:
     """Serve the page until Ctrl-C."""
     from agc.explorer.serve import PageServer
 
-    with PageServer(partial(made, again), folder, port) as server:
+    try:
+        server = PageServer(partial(PageProcess, again), folder, port)
+    except (OSError, OverflowError) as error:
+        fix = "leave out --port: a free one is found"
+        raise problem(BAD_USAGE, f"cannot listen on port {port}: {error}", fix=fix) from None
+    with server:
         click.echo(f"{server.address}  (Ctrl-C ends)", err=True)
-        if browse:
-            click.launch(server.address)
+        if has_display():
+            webbrowser.open(server.address)
         try:
             server.serve_forever()
         except KeyboardInterrupt:
@@ -155,14 +161,39 @@ def show(again: list[str], folder: str, port: int = 0, browse: bool = True) -> i
     return OK
 
 
-def made(again: list[str]) -> str:
-    """Return the page that a new process makes, or a page with its error."""
-    from agc.explorer.serve import error_page
+def has_display() -> bool:
+    """Return whether a browser can open a window; a browser for terminals would take this one."""
+    return sys.platform in ("darwin", "win32") or bool(
+        os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY") or os.environ.get("BROWSER")
+    )
 
-    with tempfile.TemporaryDirectory(prefix="agc-explore-") as folder:
-        out = os.path.join(folder, "page.html")
-        done = subprocess.run([*again, "-o", out], capture_output=True, text=True, check=False)
-        if done.returncode == OK and os.path.exists(out):
-            with open(out, encoding="utf-8") as file:
-                return file.read()
-    return error_page(done.stderr or done.stdout)
+
+class PageProcess:
+    """A page that a new process makes; its command line is `again`."""
+
+    def __init__(self, again: list[str]) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="agc-explore-")
+        self._out = os.path.join(self._folder.name, "page.html")
+        self._process = subprocess.Popen(
+            [*again, "-o", self._out],
+            stdin=subprocess.DEVNULL,  # the program must not read what is typed for this command
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+        )
+
+    def page(self) -> str:
+        """Wait, and return the page, or one with what the program printed if there is none."""
+        from agc.explorer.serve import note_page
+
+        printed, _ = self._process.communicate()
+        with self._folder:
+            try:
+                with open(self._out, encoding="utf-8") as file:
+                    return file.read()
+            except FileNotFoundError:
+                return note_page(printed)
+
+    def stop(self) -> None:
+        self._process.kill()

@@ -11,7 +11,7 @@ from itertools import groupby
 
 from agc.autograph import Diagnostic, Note
 
-from .page import policy, style
+from .page import DARK_BY_SYSTEM, policy, style
 
 _PAGE = """<!doctype html>
 <html lang="en">
@@ -43,7 +43,7 @@ def findings_page(found: Sequence[Diagnostic], manual: Mapping[str, str] | None 
     >>> "a &lt;jump&gt;" in page, "<script" in page
     (True, False)
     """
-    sheet = style("findings", "@media (prefers-color-scheme: dark) {{ :root {{ {} }} }}")
+    sheet = style(DARK_BY_SYSTEM, "findings")
     levels = [f"{count} {level}{'s' * (count != 1)}" for level, count in _counts(found) if count]
     files = [
         (name, list(part))

@@ -32,14 +32,18 @@ def _layout_engine() -> str:
     return base64.b64encode(packed).decode()
 
 
-def style(name: str, dark: str) -> str:
-    """Return a style sheet of the folder `web` with the colors; `dark` is a rule for the dark ones.
+DARK_BY_SYSTEM = "@media (prefers-color-scheme: dark) {{ :root {{ {} }} }}"
+DARK_BY_CLASS = ":root.dark {{{}}}"
 
-    >>> style("page", ":root.dark {{{}}}")[:7]
+
+def style(dark: str, *names: str) -> str:
+    """Return style sheets of the folder `web` with the colors; `dark` is a rule for the dark ones.
+
+    >>> style(DARK_BY_CLASS, "page")[:7]
     ':root {'
     """
-    light, rest = _file("web", "light.css"), _file("web", f"{name}.css")
-    return f":root {{\n{light}}}\n{dark.format(_file('web', 'dark.css'))}\n{rest}"
+    light, *rest = (_file("web", f"{name}.css") for name in ("light", *names))
+    return "\n".join([f":root {{\n{light}}}", dark.format(_file("web", "dark.css")), *rest])
 
 
 def script(*names: str) -> str:
@@ -79,7 +83,8 @@ def _hash(text: str) -> str:
 
 def render(model: dict[str, Any], *, live: bool = False) -> str:
     """Return the page of a model. With `live`, it loads itself again when its server has a newer one."""
-    sheet, code = style("page", ":root.dark {{{}}}"), script(*SCRIPTS, *(["live"] if live else []))
+    more = ["live"] if live else []
+    sheet, code = style(DARK_BY_CLASS, "page", *more), script(*SCRIPTS, *more)
     return Template(_file("web", "page.html")).substitute(
         policy=policy(sheet, code, connect="'self'" if live else "'none'"),
         title=html.escape(f"{model['title']} — agc explore"),

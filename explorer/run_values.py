@@ -72,8 +72,8 @@ def summary(value: Any) -> dict[str, Any]:
     if isinstance(value, PersistentArray):
         value = value.items()
     if isinstance(value, list):
-        shown = (summary(each)["first"] for each in value[:FIRST])
-        return {"type": f"list of {len(value)}", "first": _cut(", ".join(f"[{each}]" for each in shown))}
+        firsts = [summary(each)["first"] for each in value[:FIRST]]
+        return {"type": f"list of {len(value)}", "first": _cut(", ".join(f"[{each}]" for each in firsts))}
     if not isinstance(value, (np.ndarray, np.generic, bool, int, float)):
         return {"type": type(value).__name__, "first": _cut(repr(value))}
     array = np.asarray(value)

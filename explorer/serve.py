@@ -1,9 +1,10 @@
 """Serve a page on this machine, and make it anew when a source file changes.
 
     GET /          the page; in it, `web/live.js` loads it again when the version changes
-    GET /version   the number of the version
+    GET /version   the number of the version, and "…" while a newer one is being made
 
-The server listens on the loopback interface, and answers only requests that name that: other sites cannot read it.
+A program may run for long: a page that is being made is given up when a file changes again, or the server ends. The
+server listens on the loopback interface, and answers only requests that name it: other sites cannot read the page.
 """
 
 from __future__ import annotations
@@ -13,43 +14,84 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Protocol
 
-from .page import policy, script
+from .page import DARK_BY_SYSTEM, policy, script, style
 
 MOST_FILES = 5000
 """The number of source files that are watched."""
+PATIENCE = 3.0
+"""The seconds that a browser waits for a page until it gets the last one, or a note instead."""
+
+
+class Making(Protocol):
+    """A page that is being made."""
+
+    def page(self) -> str:
+        """Wait, and return the page as HTML."""
+
+    def stop(self) -> None:
+        """Give the page up: `page` returns soon."""
 
 
 class PageServer(ThreadingHTTPServer):
-    """A server of one page, which `make` returns as HTML; `folder` has the files that are watched."""
+    """A server of one page, which `make` starts to make; `folder` has the files that are watched."""
 
     daemon_threads = True
 
-    def __init__(self, make: Callable[[], str], folder: str, port: int = 0) -> None:
-        super().__init__(("127.0.0.1", port), _Handler)
+    def __init__(self, make: Callable[[], Making], folder: str, port: int = 0) -> None:
         self.version = 0
         self._make = make
         self._folder = folder
         self._lock = threading.Lock()
         self._seen: dict[str, float] = {}
         self._page = ""
+        self._making: Making | None = None
+        self._made = threading.Event()
+        super().__init__(("127.0.0.1", port), _Handler)  # closes the server if the port is in use
 
     @property
     def address(self) -> str:
         return f"http://127.0.0.1:{self.server_port}/"
 
     def refresh(self) -> None:
-        """Make the page if it has not been made since the last change of a file."""
+        """Start to make the page if a file has changed since the last start."""
         with self._lock:
             seen = dict(_files(self._folder))
-            if seen != self._seen:
-                self._seen = seen
-                self._page = self._make()
+            if seen == self._seen:
+                return
+            self._seen = seen
+            if self._making is not None:
+                self._making.stop()
+            self._making = self._make()
+            self._made.clear()
+        threading.Thread(target=self._finish, args=(self._making,), daemon=True).start()
+
+    def _finish(self, making: Making) -> None:
+        page = making.page()
+        with self._lock:
+            if making is self._making:
+                self._page, self._making = page, None
                 self.version += 1
+                self._made.set()
 
     def page(self) -> str:
+        """Return the newest page, or a note if the first one takes long."""
         self.refresh()
-        return self._page
+        self._made.wait(PATIENCE)
+        return self._page or note_page("The program is running; its page comes when it has ended.")
+
+    def state(self) -> str:
+        """Return the version as text."""
+        self.refresh()
+        return f"{self.version}{'' if self._made.is_set() else '…'}"
+
+    def server_close(self) -> None:
+        """End the server, and give up the page that is being made."""
+        super().server_close()
+        with self._lock:
+            if self._making is not None:
+                self._making.stop()
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -62,8 +104,7 @@ class _Handler(BaseHTTPRequestHandler):
         elif self.path == "/":
             self._answer("text/html", self.server.page())
         elif self.path == "/version":
-            self.server.refresh()
-            self._answer("text/plain", str(self.server.version))
+            self._answer("text/plain", self.server.state())
         else:
             self.send_error(404)
 
@@ -95,22 +136,24 @@ def _files(folder: str) -> Iterator[tuple[str, float]]:
                     continue
 
 
-_ERROR = """<!doctype html>
+_NOTE = """<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="color-scheme" content="light dark">
 <title>agc explore</title>
 <style>{style}</style>
 </head>
-<body>{text}<script>{script}</script></body>
+<body><main><pre>{text}</pre></main><script>{script}</script></body>
 </html>
 """
 
 
-def error_page(text: str) -> str:
-    """Return a page for a program that fails; it is replaced when the program is corrected."""
-    style = "body { font: 13px/1.5 ui-monospace, monospace; margin: 2em; white-space: pre-wrap; }"
+def note_page(text: str) -> str:
+    """Return a page with a text, such as the error of a program; a newer page replaces it."""
+    sheet = style(DARK_BY_SYSTEM, "note", "live")
     code = script("live")
-    allowed = policy(style, code, connect="'self'")
-    return _ERROR.format(policy=allowed, style=style, text=html.escape(text), script=code)
+    allowed = policy(sheet, code, connect="'self'")
+    return _NOTE.format(policy=allowed, style=sheet, text=html.escape(text), script=code)

@@ -3,14 +3,18 @@
 let version = null;
 
 async function look() {
+  const show = (name, on) => document.body.classList.toggle(name, on);
   try {
-    const found = await (await fetch("/version")).text();
+    const state = await (await fetch("/version")).text();
+    const found = parseInt(state);
     if (version !== null && found !== version) location.reload();
     version = found;
+    show("stale", state.endsWith("…"));
+    show("ended", false);
   } catch {
-    // The server has ended; the page stays.
+    show("ended", true); // the page stays
   }
+  setTimeout(look, 700);
 }
 
 look();
-setInterval(look, 700);

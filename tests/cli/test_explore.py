@@ -1,9 +1,15 @@
 """`agc explore`: the page is written, or the command line is refused."""
 
 import json
+import os
+import signal
+import socket
+import subprocess
 import sys
+import time
+import urllib.request
 
-from agc.cli import explore
+import pytest
 
 
 def model_of(page):
@@ -49,16 +55,67 @@ def test_functions_that_do_not_exist_are_refused(inside):
     assert "collatz" in inside("explore", "collatz.py::colatz", "27").stderr
 
 
-def test_served_pages_are_made_by_a_new_process(folder):
-    target = f"{folder / 'collatz.py'}::collatz"
-    again = explore._again(target, ("27",), False, (), False, True)
-    assert again == [sys.executable, "-m", "agc", "explore", "--live", "--no-run", target, "27"]
-    assert "/version" in explore.made(again)
+@pytest.fixture
+def served(folder):
+    """Start `agc explore --serve` with arguments; return the process and a function that reads an address."""
+    processes = []
+
+    def start(*arguments):
+        environment = {name: text for name, text in os.environ.items() if "DISPLAY" not in name}
+        command = [sys.executable, "-m", "agc", "explore", *arguments, "--serve"]
+        process = subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True, env=environment)
+        processes.append(process)
+        address = process.stderr.readline().split()[0]
+
+        def get(path=""):
+            with urllib.request.urlopen(address + path, timeout=60) as answer:
+                return answer.read().decode()
+
+        return process, get
+
+    yield start
+    for process in processes:
+        process.kill()
+        process.wait()
+        process.stderr.close()
 
 
-def test_failures_of_the_program_are_shown_on_the_served_page(folder):
-    page = explore.made([sys.executable, "-c", "raise SystemExit('no <module>')"])
-    assert "no &lt;module&gt;" in page and "/version" in page
+def test_served_pages_follow_the_file_from_an_error_until_the_end(served, folder):
+    text = (folder / "collatz.py").read_text()
+    (folder / "collatz.py").write_text(text + "return\n")
+    process, get = served("collatz.py::collatz", "27", "--no-run")
+    wait_for(get, "1")
+    assert "outside function" in get() and "/version" in get()
+    (folder / "collatz.py").write_text(text)
+    wait_for(get, "2")
+    assert model_of(get())["title"] == "collatz"
+    process.send_signal(signal.SIGINT)
+    assert process.wait(60) == 0
+    assert process.stderr.read().strip() == ""
+
+
+def wait_for(get, version):
+    for _ in range(1000):
+        if get("version") == version:
+            return
+        time.sleep(0.05)
+    pytest.fail(f"version {version} did not come")
+
+
+def test_programs_that_never_end_are_given_up_with_the_server(served, folder):
+    (folder / "forever.py").write_text("while True:\n    pass\n")
+    process, get = served("forever.py::f")
+    assert get("version") == "0…"
+    process.send_signal(signal.SIGINT)
+    assert process.wait(60) == 0
+
+
+def test_ports_in_use_are_refused(inside):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        result = inside("explore", "collatz.py::collatz", "27", "--serve", "--port", port)
+    assert result.returncode == 2
+    assert f"cannot listen on port {port}" in result.stderr and "leave out --port" in result.stderr
 
 
 def test_findings_are_a_page(inside, folder):

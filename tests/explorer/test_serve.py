@@ -5,18 +5,58 @@ import os
 import threading
 
 import pytest
-from agc.explorer.serve import PageServer, error_page
+from agc.explorer import serve
+from agc.explorer.serve import PageServer, note_page
+
+
+class Reading:
+    """A page that is the text of a file, once the event is set."""
+
+    def __init__(self, path, may_end):
+        self.path, self.may_end, self.stopped = path, may_end, False
+
+    def page(self):
+        text = self.path.read_text()
+        self.may_end.wait(10)
+        return text
+
+    def stop(self):
+        self.stopped = True
 
 
 @pytest.fixture
-def server(tmp_path):
-    (tmp_path / "model.py").write_text("x = 1\n")
-    with PageServer(lambda: (tmp_path / "model.py").read_text(), str(tmp_path)) as found:
+def may_end():
+    """Whether pages that are being made may come to an end."""
+    event = threading.Event()
+    event.set()
+    yield event
+    event.set()
+
+
+@pytest.fixture
+def makings():
+    """The pages whose making has started."""
+    return []
+
+
+@pytest.fixture
+def server(tmp_path, may_end, makings):
+    def make():
+        makings.append(Reading(tmp_path / "model.py", may_end))
+        return makings[-1]
+
+    save(tmp_path, "x = 1\n", at=1)
+    with PageServer(make, str(tmp_path)) as found:
         thread = threading.Thread(target=found.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         yield found
         found.shutdown()
         thread.join()
+
+
+def save(folder, text, at):
+    (folder / "model.py").write_text(text)
+    os.utime(folder / "model.py", (at, at))
 
 
 def get(server, path, **headers):
@@ -31,10 +71,36 @@ def get(server, path, **headers):
 def test_pages_are_made_anew_when_a_file_changes(server, tmp_path):
     assert get(server, "/") == (200, "x = 1\n")
     assert get(server, "/version") == (200, "1")
-    (tmp_path / "model.py").write_text("x = 2\n")
-    os.utime(tmp_path / "model.py", (1, 1))
-    assert get(server, "/version") == (200, "2")
+    save(tmp_path, "x = 2\n", at=2)
     assert get(server, "/") == (200, "x = 2\n")
+    assert get(server, "/version") == (200, "2")
+
+
+def test_a_page_that_takes_long_is_announced(server, may_end, monkeypatch):
+    monkeypatch.setattr(serve, "PATIENCE", 0.01)
+    may_end.clear()
+    assert "The program is running" in get(server, "/")[1]
+    assert get(server, "/version") == (200, "0…")
+
+
+def test_a_page_that_takes_long_is_given_up_when_a_file_changes(server, may_end, makings, tmp_path):
+    may_end.clear()
+    get(server, "/version")
+    save(tmp_path, "x = 2\n", at=2)
+    assert get(server, "/version") == (200, "0…")
+    assert [each.stopped for each in makings] == [True, False]
+    may_end.set()
+    assert get(server, "/") == (200, "x = 2\n")
+    assert get(server, "/version") == (200, "1")
+
+
+def test_the_page_that_is_being_made_ends_with_the_server(tmp_path, may_end):
+    may_end.clear()
+    save(tmp_path, "x = 1\n", at=1)
+    making = Reading(tmp_path / "model.py", may_end)
+    with PageServer(lambda: making, str(tmp_path)) as server:
+        server.refresh()
+    assert making.stopped
 
 
 def test_other_sites_and_paths_get_nothing(server):
@@ -44,5 +110,5 @@ def test_other_sites_and_paths_get_nothing(server):
 
 
 def test_errors_are_pages_that_load_again():
-    page = error_page("error: <b>")
+    page = note_page("error: <b>")
     assert "error: &lt;b&gt;" in page and "/version" in page
