@@ -37,6 +37,9 @@ from .rule_registry import LOWERINGS, MOVING, SIZED, ElementRule, RefusedError, 
 
 _NONE: Mapping[int, LazyValue] = {}
 
+_RESHAPING = {"expand_dims", "squeeze", "ensure_shape", "reshape", "identity", "stop_gradient"}
+"""The operations whose results have the elements of their first operand."""
+
 
 class Region(Values):
     """A graph that is being lowered; `inputs` are the nodes of its inputs."""
@@ -47,6 +50,8 @@ class Region(Values):
         self.is_inner = False
         self.overwritten: set[int] = set()
         self._nodes: dict[Operand, LazyValue] = {}
+        self._roots: dict[Operand, Operand] = {}  # the values of which others are a reshaped copy
+        self._checked: set[tuple[Operand, int]] = set()
         for value, node in zip(graph.inputs, inputs, strict=True):
             self._nodes[value] = node
             self.readers.give(value, node)
@@ -82,6 +87,8 @@ class Region(Values):
                 raise BrokenRuleError(operation) from fault
             for value, node in zip(operation.outputs, results, strict=True):
                 self._bind(value, node)
+                if operation.type in _RESHAPING:
+                    self._roots[value] = self._root(operation.inputs[0])
                 node.maker = node.maker or operation
             early.after(operation, results)
             lazy = [node for node in results if node.is_lazy]
@@ -172,6 +179,17 @@ class Region(Values):
     def _bind(self, value: Value, node: LazyValue) -> None:
         self._nodes[value] = node
         self.readers.bind(value, node)
+
+    def _root(self, operand: Operand) -> Operand:
+        return self._roots.get(operand, operand)
+
+    def note_checked(self, operand: Operand, size: int) -> None:
+        """Record that all indices in a value are known to be less than `size`, and not negative."""
+        self._checked.add((self._root(operand), size))
+
+    def has_checked(self, operand: Operand, size: int) -> bool:
+        """Return whether all indices in a value are known to be less than `size`, and not negative."""
+        return (self._root(operand), size) in self._checked
 
     def leave(self, operation: Operation, nodes: Iterable[LazyValue]) -> None:
         """Record that `operation` has read its operands."""

@@ -248,16 +248,17 @@ def _(region: Region, operation: Operation, node: LazyValue, indices: LazyValue)
     _demand_checked(e, (*node.shape[batch:axis], *node.shape[axis + 1 :]), indices.shape)
     rows, wanted = region.readable(node), region.readable(indices)
     end = axis + len(indices.shape) - batch
+    if not node.size and shape and 0 not in shape:
+        raise RefusedError("the operand is empty")
+    known = check_indices(region, operation.inputs[1], wanted, rows.shape[axis])
 
     def find(e: Emitter, index: Index) -> Element:
         indices = index.coordinates(e)
         chosen = wanted.at(e, Index.of(wanted.shape, [*indices[:batch], *indices[axis:end]]))
-        coordinate = in_range(e, chosen, wanted.dtype, rows.shape[axis])
+        coordinate = in_range(e, chosen, wanted.dtype, rows.shape[axis], known)
         return rows.at(e, Index.of(rows.shape, [*indices[:axis], coordinate, *indices[end:]]))
 
-    if not node.size and shape and 0 not in shape:
-        raise RefusedError("the operand is empty")
-    return IndexMap(node.dtype, shape, [rows, wanted], find, cost=2, once=False, fails=True)
+    return IndexMap(node.dtype, shape, [rows, wanted], find, cost=2, once=False, fails=not known)
 
 
 def _demand_checked(e: Emitter, row: Shape, indices: Shape) -> None:
@@ -280,9 +281,30 @@ def batch_rank(operation: Operation, indices: LazyValue) -> int:
     return count if count >= 0 else count + len(indices.shape)
 
 
-def in_range(e: Emitter, index: Register, dtype: dtypes.DType, size: int) -> Register:
+def check_indices(region: Region, operand: Operand, indices: LazyValue, size: int) -> bool:
+    """Emit a loop that checks the bounds of all indices in memory; return whether they need no further checks.
+
+    A gradient writes to the rows that the forward pass has read, after variables have been overwritten: a check there
+    would be too late. Inside loops, indices are checked where they are used.
+    """
+    e = region.e
+    if region.has_checked(operand, size):
+        return True
+    if region.is_inner or e.is_in_nest or is_sized((size, *indices.shape)) or not isinstance(indices, Buffer):
+        return False
+    with region.loops(indices.shape, [indices], threads=False) as index:
+        in_range(e, indices.at(e, index), indices.dtype, size)
+    region.note_checked(operand, size)
+    return True
+
+
+def in_range(
+    e: Emitter, index: Register, dtype: dtypes.DType, size: int, is_checked: bool = False
+) -> Register:
     """Emit a bounds check of a computed index; return the index, or 0 if it is out of bounds."""
     position = converted(e, index, dtype, dtypes.int64)
+    if is_checked:
+        return position
     fits = e.b.icmp_unsigned("<", position, e.word(size))
     e.demand(fits)
     return e.b.select(fits, position, e.word(0))
@@ -307,15 +329,21 @@ def _(region: Region, operation: Operation, node: LazyValue, indices: LazyValue)
 
 
 def coordinates(
-    e: Emitter, indices: LazyValue, batch_index: Sequence[Register], depth: int, shape: Shape
+    e: Emitter,
+    indices: LazyValue,
+    batch_index: Sequence[Register],
+    depth: int,
+    shape: Shape,
+    are_checked: bool = False,
 ) -> list[Register]:
-    """Return the index that a row of `indices` contains, with bounds checks."""
+    """Return the index that a row of `indices` contains, with bounds checks unless they are known to be in bounds."""
     return [
         in_range(
             e,
             indices.at(e, Index.of(indices.shape, [*batch_index, e.word(axis)])),
             indices.dtype,
             shape[axis],
+            are_checked,
         )
         for axis in range(depth)
     ]

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .... import dtypes
-from ....ir.graph import Operation
+from ....ir.graph import Operand, Operation
 from ..codegen.function_builder import Emitter
 from ..codegen.lazy_values import Buffer, Index, IndexMap, LazyValue
 from ..codegen.llvm_types import Element, Register, integer
@@ -71,16 +71,26 @@ def combined_at(
 
 
 def _at_coordinates(
-    region: Region, where: Buffer, indices: LazyValue, updates: LazyValue, how: str, batch: int = 0
+    region: Region,
+    where: Buffer,
+    operand: Operand,
+    indices: LazyValue,
+    updates: LazyValue,
+    how: str,
+    batch: int = 0,
 ) -> Buffer:
-    """Scatter updates at coordinates, which are the last axis of the indices, after `batch` common axes."""
+    """Scatter updates at coordinates, which are the last axis of the indices, after `batch` common axes.
+
+    `operand` is the one that has the indices.
+    """
     e = region.e
     wanted = region.readable(indices)
     rank, depth = len(indices.shape) - 1, indices.shape[-1]
     demand_shape(e, updates.shape, (*indices.shape[:-1], *where.shape[batch + depth :]))
+    known = depth == 1 and region.has_checked(operand, where.shape[batch])
 
     def target(indices: list[Register]) -> list[Register]:
-        found = coordinates(e, wanted, indices[:rank], depth, where.shape[batch:])
+        found = coordinates(e, wanted, indices[:rank], depth, where.shape[batch:], known)
         return [*indices[:batch], *found, *indices[rank:]]
 
     return combined_at(region, where, updates, target, how)
@@ -91,7 +101,7 @@ def _(
     region: Region, operation: Operation, indices: LazyValue, updates: LazyValue, shape: LazyValue
 ) -> LazyValue:
     where = region.zeros(updates.dtype, asked_shape(region, operation, shape))
-    return _at_coordinates(region, where, indices, updates, "add")
+    return _at_coordinates(region, where, operation.inputs[0], indices, updates, "add")
 
 
 @lowers("put_back_nd", sized=True)
@@ -99,7 +109,8 @@ def _(
     region: Region, operation: Operation, updates: LazyValue, indices: LazyValue, shape: LazyValue
 ) -> LazyValue:
     where = region.zeros(updates.dtype, asked_shape(region, operation, shape))
-    return _at_coordinates(region, where, indices, updates, "add", operation.attrs["batch_dims"])
+    batch = operation.attrs["batch_dims"]
+    return _at_coordinates(region, where, operation.inputs[1], indices, updates, "add", batch)
 
 
 @lowers(*(f"tensor_scatter_nd_{how}" for how in ("update", "add", "sub", "max", "min")))
@@ -108,7 +119,8 @@ def _(
 ) -> LazyValue:
     wanted, source = region.settled(indices), region.settled(updates)
     where = region.own(operation, tensor)
-    return _at_coordinates(region, where, wanted, source, operation.type.rpartition("_")[2])
+    how = operation.type.rpartition("_")[2]
+    return _at_coordinates(region, where, operation.inputs[1], wanted, source, how)
 
 
 @lowers("scattered")
@@ -121,12 +133,13 @@ def _(
     wanted, source = region.settled(indices), region.settled(updates)
     where = region.own(operation, tensor)
     if operation.attrs["nd"]:
-        return _at_coordinates(region, where, wanted, source, how)
+        return _at_coordinates(region, where, operation.inputs[1], wanted, source, how)
     rank = len(wanted.shape)
+    known = region.has_checked(operation.inputs[1], where.shape[0])
 
     def target(indices: list[Register]) -> list[Register]:
         row = wanted.at(e, Index.of(wanted.shape, indices[:rank]))
-        return [in_range(e, row, wanted.dtype, where.shape[0]), *indices[rank:]]
+        return [in_range(e, row, wanted.dtype, where.shape[0], known), *indices[rank:]]
 
     return combined_at(region, where, source, target, how, (*wanted.shape, *where.shape[1:]))
 
@@ -142,10 +155,11 @@ def _(
     batch = batch_rank(operation, indices)
     inner = len(indices.shape) - batch
     demand_shape(e, rows.shape, (*where.shape[:axis], *indices.shape[batch:], *where.shape[axis + 1 :]))
+    known = region.has_checked(operation.inputs[1], where.shape[axis])
 
     def target(indices: list[Register]) -> list[Register]:
         chosen = wanted.at(e, Index.of(wanted.shape, [*indices[:batch], *indices[axis : axis + inner]]))
-        position = in_range(e, chosen, wanted.dtype, where.shape[axis])
+        position = in_range(e, chosen, wanted.dtype, where.shape[axis], known)
         return [*indices[:axis], position, *indices[axis + inner :]]
 
     return combined_at(region, where, rows, target, "add")

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from agc.runtime.executors.llvm import compile_graph, exclusive
 from agc.runtime.executors.llvm.codegen import early_outputs
+from agc.runtime.executors.llvm.compilation_unit import CompilationUnit
 
 ROWS = 160  # a variable of so many rows and columns is large
 INITIAL = np.random.default_rng(0).standard_normal((2, ROWS, ROWS))
@@ -222,6 +223,40 @@ def test_a_copy_is_overwritten_while_other_threads_could_read() -> None:
     finally:
         end.set()
         thread.join()
+
+
+def test_indices_are_checked_before_variables_are_overwritten(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The gradient of a gather writes to the rows that have been read, and needs no check of its own."""
+    tries: list[bool] = []
+    unit = CompilationUnit.__init__
+    monkeypatch.setattr(
+        CompilationUnit, "__init__", lambda *arguments: (tries.append(True), unit(*arguments))[1]
+    )
+    table, w = map(tf.Variable, INITIAL)
+
+    @tf.function(jit_compile=True)
+    def step(tokens: Any) -> Any:
+        with tf.GradientTape() as tape:
+            rows = tf.gather(table, tokens)
+            loss = tf.reduce_sum(tf.matmul(rows, w)[1:] ** 2)
+        by_table, by_w = tape.gradient(loss, [table, w])
+        w.assign_sub(0.001 * by_w)
+        table.assign_sub(0.001 * tf.convert_to_tensor(by_table))
+        return loss
+
+    eager = step.python_function
+    for tokens in ([3, 0, 3], [1, ROWS - 1, 2]):
+        before = table.numpy(), w.numpy()
+        expected, wanted = eager(tf.constant(tokens)), (table.numpy(), w.numpy())
+        table.assign(before[0]), w.assign(before[1])
+        np.testing.assert_allclose(step(tf.constant(tokens)), expected, rtol=1e-9)
+        np.testing.assert_allclose([table, w], wanted, rtol=1e-9)
+    assert len(tries) == 1
+    before = table.numpy(), w.numpy()
+    for tokens in ([ROWS, 0, 1], [0, -1, 0]):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="indices"):
+            step(tf.constant(tokens))
+    np.testing.assert_array_equal([table, w], before)
 
 
 def test_failed_checks_leave_variables_unchanged() -> None:
