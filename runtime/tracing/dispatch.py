@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from agc.autograph import api, staging
 
+from .. import executors
 from ..config import _state as switches
 from ..ir.builder import current, stack
 from .cache_entry import MISSED, build_entry
@@ -221,6 +222,7 @@ class Dispatcher:
         owner: Hashable,
     ) -> ConcreteFunction:
         self.traces[owner] = self.traces.get(owner, 0) + 1
+        executors.begin(self.options.executor)
         if not self.options.autograph:
             traced = trace(
                 self.python_function, self.parameters.unbind, arguments, self.name, make, is_guarded=True

@@ -248,7 +248,6 @@ class JitFunction:
         from .compilation_unit import content
         from .loader import Loader
 
-        runtime_library.load(unit.module.globals)
         is_plain = self._is_plain
         failed = self.fail if is_plain else _failed
         inputs = unit.graph.inputs
@@ -266,7 +265,9 @@ class JitFunction:
                 return failed(arrays)
             return code(plain)
 
-        loader = Loader(unit, llvm_engine.LinkedCode(*llvm_engine.assembled(*unit.code())))
+        files = llvm_engine.assembled(*unit.code())
+        runtime_library.load(unit.module.globals)  # another thread has compiled it in the meantime
+        loader = Loader(unit, llvm_engine.LinkedCode(*files))
         kernel = loader.kernel(mismatched, failed, self.fail)
         code = kernel.code
         unit.forget()

@@ -36,7 +36,7 @@ def in_parallel(works: Sequence[Work]) -> list[bytes]:
                     errors.append(error)
 
     # A process waits for these threads before it exits, since LLVM must not be interrupted.
-    threads = [threading.Thread(target=run, name="agc-codegen") for _ in works[1 : _processors()]]
+    threads = [threading.Thread(target=run, name="agc-codegen") for _ in works[1 : processors()]]
     for thread in threads:
         with contextlib.suppress(RuntimeError):  # if no thread can be started, this one does the work
             thread.start()
@@ -49,7 +49,8 @@ def in_parallel(works: Sequence[Work]) -> list[bytes]:
     return found
 
 
-def _processors() -> int:
+def processors() -> int:
+    """Return the number of processors that this process may use."""
     with contextlib.suppress(AttributeError):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -7,54 +7,54 @@ h.o ──┘   agc_run_part                       another one, loaded only for 
 
 from __future__ import annotations
 
-import functools
-import threading
-from collections.abc import Container
+from collections.abc import Iterable
 
 from . import arena, gil, opt_levels, worker_threads  # noqa: F401  (their shared functions are registered)
 from .codegen import half_floats, thread_pool_ir  # noqa: F401
 from .codegen.llvm_types import ir
 from .codegen.shared_functions import WRITERS, written
 from .external_symbols import declare
-from .llvm_engine import LinkedCode, assembled, known_as
+from .llvm_engine import LinkedCode, assembled
+from .shared_code import SharedCode
+from .shared_code import load as load_shared
 
-_loading = threading.Lock()
 
-
-@functools.cache
-def _code() -> LinkedCode:
+def _functions() -> LinkedCode:
     declare()
     module = ir().Module("agc library")
     for name in WRITERS:
         written(module, name)
-    code = LinkedCode(*assembled(str(module)))
-    for name in WRITERS:
-        known_as(name, code.function(name))
-    return code
+    return LinkedCode(*assembled(str(module)))
 
 
-@functools.cache
-def _threads() -> LinkedCode:
+def _pool() -> LinkedCode:
     declare()
     code = LinkedCode(*assembled(thread_pool_ir.text(), opt_levels.NONE))
     worker_threads.begin(code.variable(thread_pool_ir.MEMORY))
-    known_as(thread_pool_ir.RUN, code.function(thread_pool_ir.RUN))
     return code
 
 
-def load(names: Container[str] = ()) -> None:
-    """Load the library, so that its symbols resolve; load the thread pool if its function is in `names`."""
-    with _loading:  # by one thread: code that a second thread loads as well would be unloaded again
-        _code()
-        if thread_pool_ir.RUN in names:
-            _threads()
+_FUNCTIONS = SharedCode(_functions, {name: name for name in WRITERS})
+_POOL = SharedCode(_pool, {thread_pool_ir.RUN: thread_pool_ir.RUN})
+
+
+def begin() -> None:
+    """Compile the library in the background: almost all graphs need it."""
+    _FUNCTIONS.begin()
+    _POOL.begin()
+
+
+def load(names: Iterable[str] = ()) -> None:
+    """Load the library and the other shared code with symbols in `names`, so that the symbols resolve."""
+    _FUNCTIONS.load()
+    load_shared(names)
 
 
 def threads() -> worker_threads.Pool:
     """Return the thread pool of this process."""
-    return worker_threads.Pool(_threads().variable(thread_pool_ir.MEMORY))
+    return worker_threads.Pool(_POOL.load().variable(thread_pool_ir.MEMORY))
 
 
 def address(name: str) -> int:
     """Return the address of a shared function."""
-    return (_threads() if name == thread_pool_ir.RUN else _code()).function(name)
+    return (_POOL if name == thread_pool_ir.RUN else _FUNCTIONS).load().function(name)

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import threading
 from string import Template
 from typing import NamedTuple
 
@@ -27,6 +26,7 @@ from .... import dtypes
 from ....kernels import blas, blas_limit
 from .. import llvm_engine, opt_levels
 from ..codegen.llvm_types import Register
+from ..shared_code import SharedCode
 
 SHARED = 1 << 18
 """The number of multiplications from which on spinning threads share the work. OpenBLAS uses one thread up to here."""
@@ -40,7 +40,7 @@ FEW = 48
 UNPACKED = 10**6
 """The number of multiplications up to which OpenBLAS does not pack its operands."""
 
-_loading = threading.Lock()
+_BEGIN, _END = "agc_begin_blas_limit", "agc_end_blas_limit"
 
 
 class PartSizes(NamedTuple):
@@ -72,24 +72,25 @@ class PartSizes(NamedTuple):
 
 
 def symbol(dtype: dtypes.DType, gemm: blas.Gemm) -> str:
-    """Return the symbol of the function for a dtype, and compile the function if necessary."""
+    """Return the symbol of the function for a dtype, and begin to compile the function."""
     letter = blas.LETTERS[dtype]
-    name = f"agc_product_{letter}"
-    with _loading:
-        llvm_engine.known_as(name, _code(letter, gemm).function(name))
-    return name
+    _shared(letter, gemm).begin()
+    return f"agc_product_{letter}"
 
 
 def limits(dtype: dtypes.DType, gemm: blas.Gemm) -> tuple[str, str]:
     """Return the symbols of the functions that limit BLAS to one thread, and that end the limit."""
-    names = "agc_begin_blas_limit", "agc_end_blas_limit"
-    with _loading:
-        for name, function in zip(names, ("begin.limit", "end.limit"), strict=True):
-            llvm_engine.known_as(name, _code(blas.LETTERS[dtype], gemm).function(function))
-    return names
+    _shared(blas.LETTERS[dtype], gemm).begin()
+    return _BEGIN, _END
 
 
 @functools.cache
+def _shared(letter: str, gemm: blas.Gemm) -> SharedCode:
+    name = f"agc_product_{letter}"
+    symbols = {name: name, _BEGIN: "begin.limit", _END: "end.limit"}
+    return SharedCode(functools.partial(_code, letter, gemm), symbols)
+
+
 def _code(letter: str, gemm: blas.Gemm) -> llvm_engine.LinkedCode:
     llvm_engine.known_as(gemm.symbol, gemm.address)
     code = llvm_engine.LinkedCode(*llvm_engine.assembled(text(letter, gemm), opt_levels.FEWEST))

@@ -23,31 +23,25 @@ over threads unless it is null (thread_pool_ir.py).
 from __future__ import annotations
 
 import functools
-import threading
 
 from .... import dtypes
 from .. import llvm_engine, opt_levels
+from ..shared_code import SharedCode
 from .gemm_kernel_ir import STRIP, product
 from .gemm_packing import Tile, tile, turned
 
 _FEW = 4
 """The largest number of tile rows that read strips of b without packing."""
 
-_loading = threading.Lock()
-
 
 def symbol(dtype: dtypes.DType) -> str:
-    """Return the symbol of the GEMM function for a dtype, and compile the function if necessary."""
-    kind = _kind(dtype)
-    return _known(f"agc_product_{kind}", kind)
+    """Return the symbol of the GEMM function for a dtype, and begin to compile the function."""
+    return _begun("agc_product", _kind(dtype))
 
 
 def packing(dtype: dtypes.DType, is_turned: bool) -> str:
     """Return the symbol of the function that packs strips of the second matrix."""
-    if is_turned:
-        return _known(f"agc_pack_turned_{dtype.size}", dtype.size)
-    kind = _kind(dtype)
-    return _known(f"agc_pack_{kind}", kind)
+    return _begun("agc_pack_turned", dtype.size) if is_turned else _begun("agc_pack", _kind(dtype))
 
 
 def length(k: int, is_turned: bool) -> int:
@@ -74,17 +68,22 @@ def _kind(dtype: dtypes.DType) -> str:
     return {4: "float", 8: "double"}[dtype.size] if dtype.kind == "f" else f"i{8 * dtype.size}"
 
 
-def _known(name: str, kind: str | int) -> str:
-    """Register the compiled function under its name, and return the name."""
-    with _loading:
-        llvm_engine.known_as(name, _code(kind, tile()).function(name))
-    return name
+def _begun(name: str, kind: str | int) -> str:
+    """Begin to compile a function for this machine, and return its symbol."""
+    here = tile()
+    _code(kind, here).begin()
+    return f"{name}_{kind}_{here.across}"
 
 
 @functools.cache
-def _code(kind: str | int, tile: Tile) -> llvm_engine.LinkedCode:
+def _code(kind: str | int, tile: Tile) -> SharedCode:
     """Return the native code of the GEMM and its packing, or of the packing of a transpose."""
-    return llvm_engine.LinkedCode(*llvm_engine.assembled(_text(kind, tile), opt_levels.NONE))
+
+    def make() -> llvm_engine.LinkedCode:
+        return llvm_engine.LinkedCode(*llvm_engine.assembled(_text(kind, tile), opt_levels.NONE))
+
+    names = ("agc_product", "agc_pack") if isinstance(kind, str) else ("agc_pack_turned",)
+    return SharedCode(make, {f"{name}_{kind}_{tile.across}": f"{name}_{kind}" for name in names})
 
 
 def _text(kind: str | int, tile: Tile) -> str:

@@ -18,7 +18,7 @@ def test_results_have_the_order_of_the_works() -> None:
 
 
 def test_two_works_run_at_the_same_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parallel_codegen, "_processors", lambda: 2)
+    monkeypatch.setattr(parallel_codegen, "processors", lambda: 2)
     meeting = threading.Barrier(2, timeout=30)
 
     def meet() -> bytes:

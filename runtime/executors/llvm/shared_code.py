@@ -1,0 +1,76 @@
+"""Code that all compiled graphs share, such as matrix products: one object file for each kind, linked by name.
+
+    product.begin()                   a background thread compiles it, while the graph is traced and lowered
+    e.call("agc_product_s", …)
+    load(module.globals)              wait for the code of these names, and register their addresses with the loader
+
+With one processor nothing is compiled in the background.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from .background_compiler import compiler
+from .llvm_engine import LinkedCode, known_as
+from .parallel_codegen import processors
+
+_OWNERS: dict[str, SharedCode] = {}
+"""The code of each symbol."""
+
+_PROMPT = 1e-4
+"""Seconds after which a waiting thread gets the GIL: LLVM is called many times, and needs the GIL after each call."""
+
+
+class SharedCode:
+    """The code of some symbols, which `make` compiles and loads once in a process.
+
+    `symbols` maps them to the names of functions in the code.
+    """
+
+    def __init__(self, make: Callable[[], LinkedCode], symbols: Mapping[str, str]) -> None:
+        self._make = make
+        self._symbols = symbols
+        self._loading = threading.Lock()
+        self._code: LinkedCode | None = None
+        self._has_begun = False
+        _OWNERS.update(dict.fromkeys(symbols, self))
+
+    def begin(self) -> None:
+        """Compile the code in the background, unless that has begun."""
+        if not self._has_begun and processors() > 1:
+            self._has_begun = True
+            compiler.ask(self._prepare)
+
+    def _prepare(self) -> None:
+        with contextlib.suppress(Exception), _frequent_switches():  # `load` raises the error
+            self.load()
+
+    def load(self) -> LinkedCode:
+        """Return the code, after a wait if another thread compiles it."""
+        with self._loading:
+            if self._code is None:
+                code = self._make()
+                for symbol, name in self._symbols.items():
+                    known_as(symbol, code.function(name))
+                self._code = code
+            return self._code
+
+
+def load(symbols: Iterable[str]) -> None:
+    """Load the code of those symbols that have any here."""
+    for owner in {id(owner): owner for symbol in symbols if (owner := _OWNERS.get(symbol))}.values():
+        owner.load()
+
+
+@contextlib.contextmanager
+def _frequent_switches() -> Iterator[None]:
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(min(before, _PROMPT))
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)
