@@ -62,16 +62,16 @@ class Arithmetic:
             return ComplexPair(self.b.select(test, x.re, y.re), self.b.select(test, x.im, y.im))
         return self.b.select(test, x, y)
 
-    def intrinsic(self, name: str, *arguments: Register) -> Register:
-        """Call the intrinsic `llvm.NAME` for the type of its first argument."""
+    def intrinsic(self, name: str, *arguments: Register, flags: Sequence[str] = ()) -> Register:
+        """Call the intrinsic `llvm.NAME` for the type of its first argument, with these fast-math flags."""
         kind = arguments[0].type
         suffix = f"i{kind.width}" if hasattr(kind, "width") else kind.intrinsic_name
-        return self.call(f"llvm.{name}.{suffix}", kind, *arguments)
+        return self.call(f"llvm.{name}.{suffix}", kind, *arguments, flags=flags)
 
-    def call(self, name: str, result: Any, *arguments: Register) -> Register:
+    def call(self, name: str, result: Any, *arguments: Register, flags: Sequence[str] = ()) -> Register:
         """Call a function by name, and declare it if necessary."""
         kinds = [argument.type for argument in arguments]
-        return self.b.call(self.function_named(name, result, kinds), arguments)
+        return self.b.call(self.function_named(name, result, kinds), arguments, fastmath=flags)
 
     def function_named(self, name: str, result: Any, kinds: Sequence[Any]) -> Any:
         """Return a function of the module by name; declare it if necessary."""

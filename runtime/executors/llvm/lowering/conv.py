@@ -12,7 +12,6 @@ each block before the next one is computed (blockwise.py).
 from __future__ import annotations
 
 import math
-from contextlib import ExitStack
 from typing import Any
 
 from .... import dtypes
@@ -28,10 +27,12 @@ from ..codegen.lazy_values import Buffer, Index, LazyValue, Shape
 from ..codegen.llvm_types import Register, constant, integer
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError, lowers
+from . import conv_by_channel as by_channel
 from . import conv_by_loops
 from .blas_calls import Matrix, multiply_add, one_thread
+from .conv_by_channel import ConvolvedByChannel, is_by_channel
 from .conv_windows import Windows
-from .elementwise import add, multiply
+from .elementwise import add
 from .fill import shape_of
 from .matmul import beyond, permuted
 from .reduction_codegen import reduced
@@ -48,9 +49,6 @@ _PARTS = 16
 _PART_BYTES = 1 << 24
 """The bytes of these sums together."""
 
-
-_UNROLLED = 32
-"""The elements of a window up to which a loop over channels computes all of them."""
 
 _COLUMNS = 64
 """The fewest columns of a filter gradient that a thread computes."""
@@ -91,6 +89,9 @@ class Setting:
 
     def windows(self, dtype: dtypes.DType) -> Windows:
         return Windows(self.count, self.slide, self.channels, self.taken, dtype.size)
+
+    def is_by_channel(self, dtype: dtypes.DType) -> bool:
+        return is_by_channel(self.windows(dtype), self.given)
 
     def refuse_empty(self, *nodes: LazyValue) -> None:
         if not all(node.size for node in nodes) or not math.prod(self.result):
@@ -143,39 +144,9 @@ class Convolved(Blockwise):
             )  # fmt: skip
 
 
-class ConvolvedByChannel(Convolved):
-    """A convolution of each channel with its own filter (depthwise), in loops over channels."""
-
-    def fewest_rows(self) -> int:
-        return 1
-
-    def around(self, e: Emitter) -> Any:
-        return ExitStack()
-
-    def write(
-        self, e: Emitter, block: RowBlock, blocks: RowBlocks, scratch: Register, target: Register
-    ) -> None:
-        windows, dtype, n = self.windows, self.dtype, self.windows.n
-        piece, first = windows.piece(e, self.source, block, blocks, scratch)
-        counts = block.counts(windows.result_sizes)
-        slide = windows.slide
-        with e.nest(counts, parallel=False) as numbers, e.nest([self.given]) as (channel,):
-            total = constant(dtype, 0)
-            for at, offset in enumerate(slide.offsets()):
-                moves = zip(first[1:-1], numbers[1:], slide.strides, offset, slide.dilations, strict=True)
-                indices = [e.plus(e.plus(f, e.times(o, s)), e.word(w * d)) for f, o, s, w, d in moves]
-                index = Index.of(piece.shape, [e.plus(first[0], numbers[0]), *indices, channel])
-                weight = e.load(dtype, self.filters.address, e.plus(e.word(at * self.given), channel))
-                product = multiply(e, site_of(dtype), piece.at(e, index), weight)
-                total = add(e, site_of(dtype), total, product)
-            place = Index.of((*counts, self.given), [*numbers[: n + 1], channel]).flat(e)
-            e.store(dtype, target, place, total)
-
-
-def _convolved(windows: Windows, source: Buffer, filters: Buffer) -> Convolved:
-    is_by_channel = windows.taken == 1 and filters.shape[-1] == windows.channels
-    is_small = math.prod(windows.slide.window) <= _UNROLLED
-    return (ConvolvedByChannel if is_by_channel and is_small else Convolved)(windows, source, filters)
+def _convolved(windows: Windows, source: Buffer, filters: Buffer) -> Blockwise:
+    kind = ConvolvedByChannel if is_by_channel(windows, filters.shape[-1]) else Convolved
+    return kind(windows, source, filters)
 
 
 def _aligned(size: int) -> int:
@@ -216,7 +187,8 @@ def _(region: Region, operation: Operation, node: LazyValue, sizes: LazyValue, b
     x, dy = (setting.channels_last(widened(region, part)) for part in (node, back))
     if blas.find(x.dtype) is None:
         return as_dtype(region, conv_by_loops.filter_gradient(region, setting, shape, x, dy), own)
-    total = _filter_gradient(region, setting, region.stored(x), region.stored(dy))
+    gradient = by_channel.filter_gradient if setting.is_by_channel(x.dtype) else _filter_gradient
+    total = gradient(region, setting, region.stored(x), region.stored(dy))
     return as_dtype(region, regrouped(total, shape), own)
 
 
@@ -277,6 +249,8 @@ def _(
     w, dy = widened(region, filter), setting.channels_last(widened(region, back))
     if blas.find(w.dtype) is None:
         found: LazyValue = conv_by_loops.input_gradient(region, setting, w, dy)
+    elif setting.is_by_channel(w.dtype) and set(setting.slide.dilations) == {1}:
+        found = by_channel.input_gradient(region, setting, _matrix(region, w), region.stored(dy))
     elif set(setting.slide.strides) == {1}:
         found = _by_flipped_filter(region, setting, w, region.stored(dy))
     else:

@@ -1,7 +1,8 @@
-"""Lower pooling to loops, one axis at a time; gradients are scattered window by window.
+"""Lower pooling to loops: small windows at once, others along one axis after the other.
 
-max_pool x         for each axis: y[.., o, ..] ← the largest of x[.., o · stride + i - before, ..]
-max_pool_grad      the gradient of each window goes to the first of its largest elements
+max_pool x         y[.., o, ..] ← the largest of x[.., o · stride + i - before, ..], a reduction over i
+avg_pool_grad      the sum of the shares of the windows that have an element
+max_pool_grad      the gradient of each window goes to the first of its largest elements, window by window
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Callable, Sequence
 from .... import dtypes
 from ....ir.graph import Operation
 from ....ops.nn.window_geometry import Sliding, sliding
+from ..codegen.blockwise import Scratch
 from ..codegen.function_builder import Emitter
 from ..codegen.lazy_values import Buffer, ConstantArray, Index, IndexMap, LazyValue, Shape
 from ..codegen.llvm_types import Element, Register, constant, integer
@@ -19,10 +21,15 @@ from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError, lowers
 from .elementwise import add, compared
 from .fill import shape_of
-from .padding import surrounded
 from .reduction_codegen import reduced
-from .reduction_kinds import ReductionKind, get, maxima, new_slot, put, site_of, sums
+from .reduction_kinds import ReductionKind, maxima, site_of, sums
 from .softmax import as_dtype, each, widened
+from .window_places import SMALL, element_place, window_place
+
+Place = tuple[Register, Register]
+"""Whether there is such an element, and its index, or 0."""
+
+Visit = Callable[[Register, Register, Register], None]
 
 
 def _slide(operation: Operation, shape: Shape) -> Sliding:
@@ -37,35 +44,71 @@ def _slide(operation: Operation, shape: Shape) -> Sliding:
 
 
 def _pooled(region: Region, node: LazyValue, slide: Sliding, kind: ReductionKind) -> LazyValue:
-    """Reduce windows along one axis after the other."""
-    for axis, size in enumerate(slide.window):
-        if size == slide.strides[axis] == 1 and slide.outputs[axis] == node.shape[axis]:
-            continue
-        node = _along(region, node, slide, axis, kind)
+    """Reduce windows: small ones at once, others along one axis after the other."""
+    for axes in _steps(slide):
+        node = _along(region, node, slide, axes, kind)
     return node
 
 
-def _along(region: Region, node: LazyValue, slide: Sliding, axis: int, kind: ReductionKind) -> LazyValue:
-    margins = [(0, 0)] * len(node.shape)
-    stride, extent = slide.strides[axis], (slide.outputs[axis] - 1) * slide.strides[axis] + slide.window[axis]
-    before = slide.before[axis]
-    margins[axis] = (before, max(extent - before - node.shape[axis], 0))
-    padded = region.readable(surrounded(region, node, margins, constant(node.dtype, kind.start)))
-    shape = (*node.shape[:axis], slide.outputs[axis], slide.window[axis], *node.shape[axis + 1 :])
+def _steps(slide: Sliding) -> list[list[int]]:
+    """Return the axes with windows, in the groups that one traversal reduces."""
+    pairs = zip(slide.window, slide.strides, slide.sizes, slide.outputs, strict=True)
+    axes = [axis for axis, (w, s, *sizes) in enumerate(pairs) if w > 1 or s > 1 or len(set(sizes)) > 1]
+    is_small = math.prod(slide.window) <= SMALL and slide.window[-1] == 1
+    return [axes] if axes and is_small else [[axis] for axis in axes]
+
+
+def _along(
+    region: Region, node: LazyValue, slide: Sliding, axes: Sequence[int], kind: ReductionKind
+) -> LazyValue:
+    """Reduce windows along some axes."""
+
+    def place(e: Emitter, axis: int, window: Register, at: Register) -> Place:
+        return element_place(e, slide, axis, window, at)
+
+    sizes = tuple(slide.outputs[axis] if axis in axes else size for axis, size in enumerate(node.shape))
+    return _gathered(region, node, axes, sizes, slide.window, place, kind)
+
+
+def _gathered(
+    region: Region,
+    node: LazyValue,
+    axes: Sequence[int],
+    sizes: Shape,
+    counts: Sequence[int],
+    place: Callable[[Emitter, int, Register, Register], Place],
+    kind: ReductionKind,
+) -> LazyValue:
+    """Reduce some elements of `node` for each element of the result, which has these sizes.
+
+    Along each of `axes` there are `counts[axis]` elements, at the index `place(e, axis, index, number)`.
+    """
+    source, outside = region.readable(node), constant(node.dtype, kind.start)
+    added = [axis for axis in axes if counts[axis] > 1]
+    pairs = [(size, counts[axis]) if axis in added else (size,) for axis, size in enumerate(sizes)]
 
     def find(e: Emitter, index: Index) -> Element:
-        coordinates = index.coordinates(e)
-        position = e.plus(e.times(coordinates[axis], stride), coordinates[axis + 1])
-        return padded.at(e, Index.of(padded.shape, [*coordinates[:axis], position, *coordinates[axis + 2 :]]))
+        coordinates, inside, at = iter(index.coordinates(e)), integer(1)(1), []
+        for axis in range(len(sizes)):
+            position = next(coordinates)
+            if axis in axes:
+                number = next(coordinates) if axis in added else e.word(0)
+                fits, position = place(e, axis, position, number)
+                inside = e.b.and_(inside, fits)
+            at.append(position)
+        return e.choose(inside, source.at(e, Index.of(source.shape, at)), outside)
 
-    windows = IndexMap(node.dtype, shape, [padded], find, once=False)
-    result = (*shape[: axis + 1], *shape[axis + 2 :])
-    return reduced(region, windows, kind, [axis + 1], result, node.dtype)
+    shape = tuple(part for pair in pairs for part in pair)
+    elements = IndexMap(node.dtype, shape, [source], find, cost=4, once=False)
+    if not added:
+        return elements
+    over = [axis + 1 + number for number, axis in enumerate(added)]
+    return reduced(region, elements, kind, over, sizes, node.dtype, SMALL)
 
 
 @lowers("max_pool")
 def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
-    return _pooled(region, node, _slide(operation, node.shape), maxima(node.dtype))
+    return _pooled(region, node, _slide(operation, node.shape), maxima(node.dtype, zeros_have_signs=False))
 
 
 @lowers("avg_pool")
@@ -90,36 +133,17 @@ def _divided(region: Region, node: LazyValue, slide: Sliding) -> LazyValue:
 
 @lowers("avg_pool_grad")
 def _(region: Region, operation: Operation, shape: LazyValue, grad: LazyValue) -> LazyValue:
-    e, slide = region.e, _slide(operation, shape_of(operation))
+    slide = _slide(operation, shape_of(operation))
     shares = _divided(region, widened(region, grad), slide)
-    for axis, size in enumerate(slide.window):
-        if size == slide.strides[axis] == 1 and slide.sizes[axis] == slide.outputs[axis]:
-            continue
-        source = region.settled(shares)
-        found = region.zeros(
-            source.dtype, (*source.shape[:axis], slide.sizes[axis], *source.shape[axis + 1 :])
-        )
-        with e.nest([size, *source.shape], parallel=False) as (at, *coordinates):
-            inside, position = _element(e, slide, axis, coordinates[axis], at)
-            target = Index.of(found.shape, [*coordinates[:axis], position, *coordinates[axis + 1 :]]).flat(e)
-            before = e.load(found.dtype, found.address, target)
-            after = add(e, site_of(found.dtype), before, source.at(e, Index.of(source.shape, coordinates)))
-            e.store(found.dtype, found.address, target, e.choose(inside, after, before))
-        shares = found
+    counts = [-(-size // stride) for size, stride in zip(slide.window, slide.strides, strict=True)]
+
+    def place(e: Emitter, axis: int, element: Register, number: Register) -> Place:
+        return window_place(e, slide, axis, element, number)[:2]
+
+    for axes in _steps(slide):
+        sizes = tuple(slide.sizes[axis] if axis in axes else size for axis, size in enumerate(shares.shape))
+        shares = _gathered(region, shares, axes, sizes, counts, place, sums(shares.dtype))
     return as_dtype(region, shares, grad.dtype)
-
-
-def _element(
-    e: Emitter, slide: Sliding, axis: int, window: Register, at: Register
-) -> tuple[Register, Register]:
-    """Return whether element `at` of a window is inside the operand along an axis, and its index."""
-    position = e.minus(e.plus(e.times(window, slide.strides[axis]), at), e.word(slide.before[axis]))
-    inside = e.b.icmp_unsigned("<", position, e.word(slide.sizes[axis]))
-    return inside, e.choose(inside, position, e.word(0))
-
-
-_UNROLLED = 32
-"""The elements of a window up to which the code for each is emitted, so that LLVM vectorizes over windows."""
 
 
 class _Largest:
@@ -128,35 +152,44 @@ class _Largest:
     def __init__(self, region: Region, slide: Sliding, x: LazyValue, largest: LazyValue) -> None:
         self.e, self.slide = region.e, slide
         self.x, self.largest = region.settled(x), region.settled(largest)
-        self.count = math.prod(slide.window)
-        self.is_free = new_slot(self.e, dtypes.bool_, True) if self.count > _UNROLLED else None
+        self.is_small = math.prod(slide.window) <= SMALL
 
-    def walk(self, visit: Callable[[Register, Register, Register], None]) -> None:
+    def walk(self, visit: Visit) -> None:
         """Emit `visit(is_first_largest, index of the element, index of the window)` for each element of each window."""
         e, slide = self.e, self.slide
         apart = [window <= stride for window, stride in zip(slide.window, slide.strides, strict=True)]
         axis = next((axis for axis, is_apart in enumerate(apart[:-1]) if not is_apart), len(apart) - 1)
         outer, middle, inner = slide.outputs[:axis], slide.outputs[axis:-1], slide.outputs[-1:]
-        work = math.prod((*middle, *inner)) * self.count
-        with (
-            e.nest(outer, inner=work) as first,
-            e.nest(middle, parallel=False) as second,
-            e.nest(inner, parallel=apart[-1]) as third,
-        ):
-            self._walk_window([*first, *second, *third], visit)
+        work = math.prod((*middle, *inner, *slide.window))
+        flags = None if self.is_small else Scratch(e, inner[0])
+        with e.nest(outer, inner=work) as first, e.nest(middle, parallel=False) as second:
+            if flags is not None:
+                with flags.claimed() as free:
+                    self._walk_row([*first, *second], free, apart[-1], visit)
+                return
+            with e.nest(inner, parallel=apart[-1]) as third:
+                self._walk_window([*first, *second, *third], visit)
 
-    def _walk_window(
-        self, outer: Sequence[Register], visit: Callable[[Register, Register, Register], None]
-    ) -> None:
-        e, free = self.e, integer(1)(1)
-        own = self.largest.at(e, Index.of(self.slide.outputs, outer))
-        if self.is_free is None:
-            for offset in self.slide.offsets():
-                free = self._look(outer, [e.word(at) for at in offset], own, free, visit)
-            return
-        put(e, self.is_free, free)
-        with e.nest(self.slide.window, parallel=False) as inner:
-            put(e, self.is_free, self._look(outer, inner, own, get(e, dtypes.bool_, self.is_free), visit))
+    def _walk_window(self, outer: Sequence[Register], visit: Visit) -> None:
+        """Visit the elements of a window, each by code of its own."""
+        free = integer(1)(1)
+        own = self.largest.at(self.e, Index.of(self.slide.outputs, outer))
+        for offset in self.slide.offsets():
+            free = self._look(outer, [self.e.word(at) for at in offset], own, free, visit)
+
+    def _walk_row(self, outer: Sequence[Register], free: Register, is_parallel: bool, visit: Visit) -> None:
+        """Visit the elements of a row of windows along the last axis; `free` has a flag for each of them."""
+        e, count = self.e, self.slide.outputs[-1:]
+        with e.nest(count) as (number,):
+            e.store(dtypes.bool_, free, number, integer(1)(1))
+        with (
+            e.nest(self.slide.window, parallel=False) as offset,
+            e.nest(count, parallel=is_parallel) as (number,),
+        ):
+            window = [*outer, number]
+            own = self.largest.at(e, Index.of(self.slide.outputs, window))
+            still = self._look(window, offset, own, e.load(dtypes.bool_, free, number), visit)
+            e.store(dtypes.bool_, free, number, still)
 
     def _look(
         self,
@@ -164,7 +197,7 @@ class _Largest:
         inner: Sequence[Register],
         own: Element,
         free: Register,
-        visit: Callable[[Register, Register, Register], None],
+        visit: Visit,
     ) -> Register:
         """Visit an element; return whether no largest element of the window has been found yet."""
         e, x = self.e, self.x
@@ -180,16 +213,10 @@ class _Largest:
     ) -> tuple[Register, list[Register]]:
         e, inside, coordinates = self.e, integer(1)(1), []
         for axis, (window, at) in enumerate(zip(outer, inner, strict=True)):
-            if not self.slide.before[axis] and self._reach(axis) <= self.slide.sizes[axis]:
-                coordinates.append(e.plus(e.times(window, self.slide.strides[axis]), at))
-                continue
-            fits, position = _element(e, self.slide, axis, window, at)
+            fits, position = element_place(e, self.slide, axis, window, at)
             inside = e.b.and_(inside, fits)
             coordinates.append(position)
         return inside, coordinates
-
-    def _reach(self, axis: int) -> int:
-        return (self.slide.outputs[axis] - 1) * self.slide.strides[axis] + self.slide.window[axis]
 
 
 @lowers("max_pool_grad")

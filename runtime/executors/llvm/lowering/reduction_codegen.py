@@ -4,23 +4,25 @@
                                    ==>             for j:  total ← total + x[i, j]
                                                    result[i] ← total
 
-If the last axis is kept, it is the innermost loop, over accumulators in memory. LLVM vectorizes that loop directly, and
-sums have NumPy's order of additions. Otherwise LLVM may reassociate floats. The sum of a large tensor is that of its
-blocks of 1,024 elements, which threads may share. If a broadcast operand keeps the axes apart, blocks have whole rows.
-Block sums of float32 are added in float64, so that the error is at most 40 ulp of the sum of absolute values, or more
-for rows longer than a block. Integers wrap around in any order.
+If the last axis is kept, it is the innermost loop, which LLVM vectorizes directly, and sums have NumPy's order of
+additions. The accumulators are in memory, or in registers if few elements are reduced to one. Otherwise LLVM may
+reassociate floats. The sum of a large tensor is that of its blocks of 1,024 elements, which threads may share. If a
+broadcast operand keeps the axes apart, blocks have whole rows. Block sums of float32 are added in float64, so that
+the error is at most 40 ulp of the sum of absolute values, or more for rows longer than a block. Integers wrap around
+in any order.
 """
 
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from .... import dtypes
 from ....ir.graph import Operation
-from ..codegen.dynamic_sizes import Size
+from ..codegen.dynamic_sizes import Size, is_sized
 from ..codegen.function_builder import Emitter
 from ..codegen.lazy_values import Buffer, Index, LazyElementwise, LazyValue, Scalar, Shape
 from ..codegen.llvm_types import Element, Register, constant
@@ -32,6 +34,12 @@ from .reduction_kinds import ReductionKind, get, new_slot, put, site_of, sums
 _BLOCK = 1024
 _LEAST = 64
 """The least elements of a block of rows that has a sum of its own."""
+
+_WRITTEN_OUT = 16
+"""Reductions of at most this many elements to one are written out, if the last axis is kept."""
+
+_HEAVIEST = 512
+"""The largest cost of a reduction that is written out."""
 
 
 def axes_of(operation: Operation, node: LazyValue) -> tuple[int, ...]:
@@ -56,6 +64,7 @@ def reduced(
     axes: Sequence[int],
     shape: Shape,
     dtype: dtypes.DType,
+    written_out: int = _WRITTEN_OUT,
 ) -> LazyValue:
     """Reduce a node along axes, to this shape and dtype."""
     node = node.storage or node
@@ -71,11 +80,21 @@ def reduced(
         return where
     if not region_size:
         return region.stored(_empty(kind, shape, dtype), where)
-    if len(node.shape) - 1 in stays and node.shape[-1] > 1:
-        _beside(region, node, kind, axes, stays, order, where)
+    if not (len(node.shape) - 1 in stays and node.shape[-1] > 1):
+        emit = _inside
+    elif _is_short(node, axes, written_out):
+        emit = _written_out
     else:
-        _inside(region, node, kind, axes, stays, order, where)
+        emit = _beside
+    emit(region, node, kind, axes, stays, order, where)
     return where
+
+
+def _is_short(node: LazyValue, axes: Sequence[int], most: int) -> bool:
+    """Return whether the code for all elements that are reduced to one is small."""
+    sizes = [node.shape[axis] for axis in axes]
+    rounds = math.prod(sizes)
+    return not is_sized(sizes) and rounds <= most and rounds * node.cost <= _HEAVIEST
 
 
 def _empty(kind: ReductionKind, shape: Shape, dtype: dtypes.DType) -> LazyValue:
@@ -273,6 +292,31 @@ def _in_parts(
     with e.nest([parts], threads=False) as (part,):
         put(e, total, combine(e, get(e, meeting, total), e.load(meeting, partial.address, part)))
     return converted(e, get(e, meeting, total), meeting, kind.wide)
+
+
+def _written_out(
+    region: Region,
+    node: LazyValue,
+    kind: ReductionKind,
+    axes: Sequence[int],
+    stays: Sequence[int],
+    order: Sequence[LazyValue],
+    where: Buffer,
+) -> None:
+    """Reduce into a register per result, without a loop over the elements that are reduced to one."""
+    e = region.e
+    kept = _kept_beside(region, order, node)
+    ranges = [range(node.shape[axis]) for axis in axes]
+    sizes = tuple(node.shape[axis] for axis in stays)
+    with e.nest(sizes, inner=math.prod(map(len, ranges)), each_once=bool(kept)) as outer:
+        found = constant(kind.wide, kind.start)
+        for numbers in itertools.product(*ranges):
+            at = dict(zip([*stays, *axes], [*outer, *map(e.word, numbers)], strict=True))
+            index = Index.of(node.shape, [at[axis] for axis in range(len(node.shape))])
+            found = kind.combine(e, found, _element(e, node, kind, order, kept, index))
+        value = converted(e, found, kind.wide, where.dtype)
+        e.store(where.dtype, where.address, Index.of(sizes, outer).flat(e), value)
+    region.keep(kept)
 
 
 def _beside(

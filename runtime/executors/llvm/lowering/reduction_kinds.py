@@ -62,11 +62,15 @@ def _highest(dtype: dtypes.DType) -> Any:
     return math.inf if dtype.kind == "f" else dtype.max
 
 
-def maxima(dtype: dtypes.DType) -> ReductionKind:
-    """Return the kind of a maximum; NaN if an element is NaN."""
+def maxima(dtype: dtypes.DType, zeros_have_signs: bool = True) -> ReductionKind:
+    """Return the kind of a maximum; NaN if an element is NaN.
+
+    Unless `zeros_have_signs`, the maximum of 0.0 and -0.0 is either of them, which is faster.
+    """
+    flags = () if zeros_have_signs else ("nsz",)
 
     def combine(e: Emitter, x: Element, y: Element) -> Element:
-        return e.intrinsic("maximum", x, y) if dtype.kind == "f" else larger(e, dtype, x, y)
+        return e.intrinsic("maximum", x, y, flags=flags) if dtype.kind == "f" else larger(e, dtype, x, y)
 
     return ReductionKind(dtype, _lowest(dtype), combine)
 

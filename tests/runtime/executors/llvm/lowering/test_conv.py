@@ -151,11 +151,43 @@ def test_other_convolutions() -> None:
     agree(lambda a, b: [tf.nn.conv2d(a, b, 1, "SAME")], half, 2e-3)
 
 
-@pytest.mark.parametrize(("size", "stride", "padding"), [(2, 2, "VALID"), (3, 2, "SAME"), (1, 2, "SAME")])
+WINDOWS = [
+    (2, 2, "VALID"),
+    (3, 2, "SAME"),
+    (1, 2, "SAME"),
+    ((3, 2), 1, "SAME"),
+    ((2, 3), (3, 2), "VALID"),
+    (6, (1, 2), "SAME"),
+    ((3, 2), (2, 1), [[0, 0], [2, 0], [1, 1], [0, 0]]),
+]
+
+
+@pytest.mark.parametrize(("size", "stride", "padding"), WINDOWS)
 @pytest.mark.parametrize("pool", [tf.nn.max_pool2d, tf.nn.avg_pool2d])
-def test_pooling(pool: Any, size: int, stride: int, padding: str) -> None:
+def test_pooling(pool: Any, size: Any, stride: Any, padding: Any) -> None:
     x = np.round(numbers(2, 7, 6, 3) * 2)  # so that several elements of a window are the largest
     agree(with_gradients(lambda a: pool(a, size, stride, padding)), [x])
+
+
+@pytest.mark.parametrize("pool", [tf.nn.max_pool2d, tf.nn.avg_pool2d])
+def test_pooling_of_other_numbers(pool: Any) -> None:
+    x = numbers(2, 5, 4, 3)
+    agree(with_gradients(lambda a: pool(a, 3, 2, "SAME")), [x.astype(np.float64)], 1e-14)
+    agree(with_gradients(lambda a: pool(a, 2, 1, "SAME")), [x.astype(np.float16)], 1e-2)
+    x[0, 1, 2], x[1, 2, 2], x[1, 4, 1] = np.nan, np.inf, -np.inf
+    agree(lambda a: [pool(a, 2, 1, "SAME"), pool(a, 5, 1, "SAME")], [x])
+
+
+@pytest.mark.parametrize("pool", [tf.nn.max_pool, tf.nn.avg_pool])
+def test_pooling_of_other_axes(pool: Any) -> None:
+    agree(with_gradients(lambda a: pool(a, [1, 1, 1, 3], [1, 1, 1, 3], "VALID")), [numbers(2, 3, 2, 7)])
+    agree(with_gradients(lambda a: pool(a, 3, 2, "SAME", data_format="NCHW")), [numbers(2, 3, 6, 5)])
+    agree(with_gradients(lambda a: pool(a, (2, 3, 2), (2, 1, 1), "SAME")), [numbers(1, 5, 4, 3, 2)])
+
+
+def test_pooling_of_integers() -> None:
+    x = np.arange(60, dtype=np.int32).reshape(1, 5, 4, 3) % 7 - 5
+    agree(lambda a: [tf.nn.max_pool2d(a, 3, 2, "SAME"), tf.nn.max_pool2d(a, 5, 1, "SAME")], [x])
 
 
 def test_argmax_of_pooling_windows() -> None:
