@@ -140,8 +140,8 @@ def run_plan(graph: Graph, arguments: Sequence[Any], variables: Sequence[Any]) -
     record = RunRecorder()
     plan = ObservedPlan(graph, lambda operation, results: record(operation, results))
     for _ in range(2):
-        record = RunRecorder()
         with restored(variables):
+            record = RunRecorder()
             plan.run(arguments)
         if record.times.total() > QUICK:
             break

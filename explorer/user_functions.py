@@ -106,7 +106,10 @@ def source_as_json(section: Section, origins: Origins) -> dict[str, Any]:
 
 
 def code_as_json(section: Section, function: Callable[..., Any] | None, origins: Origins) -> dict[str, Any]:
-    """Return the generated code of a section, that of `function` itself if it is known; else an explanation."""
+    """Return the generated code of a section, or an explanation.
+
+    The code is that of `function` itself if it is known. The other sections do not repeat its import line.
+    """
     entry: dict[str, Any] = {"title": autograph.shown_path(section.filename), "name": section.name}
     try:
         if function is not None:
@@ -119,4 +122,6 @@ def code_as_json(section: Section, function: Callable[..., Any] | None, origins:
     except autograph.ConversionError as error:
         return {**entry, "note": str(error)}
     at = [None if line is None else origins.at(section.filename, line) for line in listing.lines]
-    return {**entry, "lines": listing.text.splitlines(), "at": at}
+    lines = listing.text.splitlines()
+    start = 0 if function is not None else next((i for i, line in enumerate(at) if line is not None), 0)
+    return {**entry, "lines": lines[start:], "at": at[start:]}

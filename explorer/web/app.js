@@ -71,7 +71,7 @@ const isGraph = () => state.tab === "forward" || state.tab === "gradient";
 const stages = () => model.graphs[state.tab];
 
 function showForm() {
-  for (const button of document.querySelectorAll("[data-tab]")) button.setAttribute("aria-pressed", button.dataset.tab === state.tab);
+  pressTabs();
   const drawn = state.drawing && isGraph() && stages().length > 0;
   byId("view").hidden = !isGraph() || !stages().length;
   byId("view").setAttribute("aria-pressed", state.drawing);
@@ -93,6 +93,13 @@ function showForm() {
   }
   right.paint();
   remember();
+}
+
+// The form that is shown; in narrow windows, the pane as well.
+function pressTabs() {
+  const pane = document.querySelector("main").dataset.pane;
+  const isShown = ({ dataset }) => (!dataset.tab || dataset.tab === state.tab) && (!dataset.pane || dataset.pane === pane);
+  for (const button of document.querySelectorAll("button[data-tab], button[data-pane]")) button.setAttribute("aria-pressed", isShown(button));
 }
 
 function formRows() {
@@ -186,7 +193,7 @@ byId("search").addEventListener("submit", (event) => {
 
 function showPane(name) {
   document.querySelector("main").dataset.pane = name;
-  for (const button of document.querySelectorAll("[data-pane]")) if (button.tagName === "BUTTON") button.setAttribute("aria-pressed", button.dataset.pane === name);
+  pressTabs();
   for (const list of lists) list.later();
 }
 

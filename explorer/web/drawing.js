@@ -51,6 +51,9 @@ const OPTIONS = {
   "elk.layered.spacing.nodeNodeBetweenLayers": "30", "elk.spacing.nodeNode": "22", "elk.spacing.edgeNode": "14",
   "elk.spacing.edgeLabel": "4", "elk.layered.nodePlacement.strategy": "NETWORK_SIMPLEX", "elk.edgeLabels.placement": "CENTER",
 };
+const IN_ORDER = { "elk.layered.considerModelOrder.strategy": "PREFER_EDGES" };
+const SIDE_BY_SIDE = { "elk.separateConnectedComponents": "false", "elk.layered.considerModelOrder.strategy": "NODES_AND_EDGES" };
+const FEW = 16; // up to this number of nodes, those of a scope are in the order of the text if edges allow it
 
 class Drawing {
   constructor(paper, status, listener) {
@@ -96,7 +99,7 @@ class Drawing {
       const done = await this.layout.of({ id: "root", layoutOptions: { ...OPTIONS, "elk.padding": "[top=4,left=4,bottom=4,right=4]" }, children, edges: [] });
       if (version !== this.version) return;
       this.put(done);
-      if (fits) this.fit();
+      if (fits) this.fit(0.8);
     } catch (error) {
       this.status.textContent = `The layout failed: ${error.message}`;
       return;
@@ -121,7 +124,7 @@ class Drawing {
         if (copied.has(from)) {
           const copy = { ...from, id };
           this.nodes.set(id, copy);
-          children.push(this.nodeForElk(copy, false));
+          children.push(this.nodeForElk(copy));
         }
         const labels = copied.has(from) ? [] : [{ text: type, width: type.length * SMALL, height: 13 }];
         edges.push({ id: `edge ${id}`, sources: [copied.has(from) ? id : from.id], targets: [node.id], labels });
@@ -130,7 +133,7 @@ class Drawing {
     const top = scope.label.startsWith("graph") ? "30" : "26";
     return {
       id, scope, children, edges,
-      layoutOptions: { ...OPTIONS, "elk.padding": `[top=${top},left=12,bottom=12,right=12]`, "elk.nodeSize.constraints": "MINIMUM_SIZE", "elk.nodeSize.minimum": `(${scope.label.length * LETTER + 24},40)` },
+      layoutOptions: { ...OPTIONS, ...(children.length <= FEW ? IN_ORDER : {}), "elk.alignment": "TOP", "elk.padding": `[top=${top},left=12,bottom=12,right=12]`, "elk.nodeSize.constraints": "MINIMUM_SIZE", "elk.nodeSize.minimum": `(${scope.label.length * LETTER + 24},40)` },
     };
   }
 
@@ -141,17 +144,16 @@ class Drawing {
     return new Set([...nodes].filter((node) => node.kind === "input" && readers.get(node) > COPIED));
   }
 
-  nodeForElk(node, layered = true) {
+  nodeForElk(node) {
     if (this.isOpen(node)) {
       const regions = node.regions.map((region, i) => this.scopeForElk(region, `${node.id} region ${i}`));
       return {
         id: node.id, node, children: regions, edges: [],
-        layoutOptions: { ...OPTIONS, "elk.direction": "RIGHT", "elk.padding": "[top=32,left=10,bottom=10,right=10]" },
+        layoutOptions: { ...OPTIONS, ...SIDE_BY_SIDE, "elk.padding": "[top=32,left=10,bottom=10,right=10]" },
       };
     }
     const sub = this.subOf(node);
-    const constraint = layered && { input: "FIRST", output: "LAST" }[node.kind];
-    const layoutOptions = constraint ? { "elk.layered.layering.layerConstraint": constraint } : {};
+    const layoutOptions = node.kind === "output" ? { "elk.layered.layering.layerConstraint": "LAST" } : {};
     return { id: node.id, node, layoutOptions, width: Math.max(54, node.name.length * LETTER + 22, sub.length * SMALL + 22), height: sub ? 40 : 28 };
   }
 
@@ -277,9 +279,9 @@ class Drawing {
 
   zoom(factor) { this.scale = Math.max(0.1, Math.min(3, this.scale * factor)); this.resize(); }
 
-  fit() {
+  fit(least = 0.1) {
     const width = this.paper.clientWidth - 36, height = this.paper.clientHeight - 24;
-    this.scale = Math.max(0.8, Math.min(1, width / this.width, height / this.height));
+    this.scale = Math.max(least, Math.min(1, width / this.width, height / this.height));
     this.resize();
     this.toFirst();
   }

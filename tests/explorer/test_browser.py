@@ -133,6 +133,16 @@ def test_drawings_have_boxes_for_regions_that_collapse(page):
     assert page.evaluate(
         "[...document.querySelectorAll('svg .type')].some(each => each.textContent === 'float32[1, 2]')"
     )
+    places = page.evaluate(
+        "Object.fromEntries([...document.querySelectorAll('svg .caption')]"
+        ".map(each => [each.textContent, each.getBoundingClientRect().left]))"
+    )
+    assert places["test"] < places["body"] and places["then"] < places["else"]
+    page.evaluate("document.querySelector('[data-zoom=fit]').click()")
+    assert page.evaluate(
+        "(paper => paper.scrollWidth <= paper.clientWidth && paper.scrollHeight <= paper.clientHeight)"
+        "(document.getElementById('paper'))"
+    )
     count = page.evaluate("document.querySelectorAll('svg .node').length")
     page.evaluate(
         "document.querySelector('svg .node.open').dispatchEvent(new MouseEvent('click', { bubbles: true }))"
@@ -171,6 +181,11 @@ def test_narrow_windows_show_one_pane(browser, address):
     assert page.evaluate(
         "[...document.querySelectorAll('section')].filter(each => each.offsetWidth).map(each => each.id)"
     ) == ["source"]
+    page.mouse("#narrow [data-tab=plan]")
+    assert any(" @ " in text for text in texts(page, "#forms"))
+    assert page.evaluate(
+        "[...document.querySelectorAll('#narrow [aria-pressed=true]')].map(each => each.textContent)"
+    ) == ["Plan"]
     page.close()
 
 

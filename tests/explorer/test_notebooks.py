@@ -37,7 +37,7 @@ SHOWN = {
 @pytest.fixture(scope="module")
 def run():
     """Run cells in the kernel that all share, after the names of the last ones are gone; return their outputs."""
-    client = nbclient.NotebookClient(nbformat.v4.new_notebook(), timeout=60)
+    client = nbclient.NotebookClient(nbformat.v4.new_notebook(), timeout=600)
 
     def execute(sources, may_fail=False):
         outputs = []

@@ -17,7 +17,7 @@ class Reading:
 
     def page(self):
         text = self.path.read_text()
-        self.may_end.wait(10)
+        self.may_end.wait(120)
         return text
 
     def stop(self):
@@ -60,7 +60,7 @@ def save(folder, text, at):
 
 
 def get(server, path, **headers):
-    connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=120)
     connection.request("GET", path, headers=headers)
     answer = connection.getresponse()
     text = answer.read().decode()

@@ -155,7 +155,7 @@ class Page:
             raise AssertionError(result["exceptionDetails"]["exception"].get("description", result))
         return result["result"].get("value")
 
-    def wait_for(self, expression, seconds=5):
+    def wait_for(self, expression, seconds=60):
         """Wait until an expression is true, and return its value."""
         loop = (
             f"new Promise((done, failed) => {{ const end = performance.now() + {seconds * 1000}; const look = () => {{"

@@ -38,10 +38,10 @@ def get(tmp_path_factory):
     thread.start()
 
     def read(address):
-        with urllib.request.urlopen(f"{server.get_url()}data/{address}", timeout=20) as answer:
+        with urllib.request.urlopen(f"{server.get_url()}data/{address}", timeout=120) as answer:
             return answer.read().decode()
 
-    end = time.monotonic() + 20
+    end = time.monotonic() + 120
     while len(json.loads(read("runs"))) < 4 and time.monotonic() < end:
         time.sleep(0.05)
     yield read
