@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,7 +10,7 @@ from ....control_flow.tracing_context import init_scope
 from ....core.tensor import EagerTensor
 from ....errors import OpError
 from .nodes import NodeGraph, OnnxNode
-from .operators.registry import DRAWING, OPERATORS, OperatorCall
+from .operators.registry import DRAWING, OPERATORS, OperatorCall, TensorSequence
 
 Values = dict[str, Any]
 
@@ -31,14 +32,15 @@ def run_nodes(graph: NodeGraph, known: Values) -> list[Any]:
 
 def _results(node: OnnxNode, known: Values) -> Sequence[Any]:
     operands = [known[name] if name else None for name in node.inputs]
+    if node.body is not None:
+        missing = [None] * (len(node.body.inputs) - len(operands))
+        return run_graph(node.body, [*operands, *missing], {})
     call = OperatorCall(node, lambda graph, inputs: run_graph(graph, inputs, known))
     rule = OPERATORS[node.op]
-    has_graphs = any(isinstance(value, NodeGraph) for value in node.attrs.values())
+    # shapes and axes that follow from constants are constants, too
+    is_constant = node.op not in DRAWING and not node.graphs() and all(map(_is_constant, operands))
     try:
-        if node.op not in DRAWING and not has_graphs and all(map(_is_constant, operands)):
-            with init_scope():  # shapes and axes that follow from constants are constants, too
-                found = rule(call, *operands)
-        else:
+        with init_scope() if is_constant else contextlib.nullcontext():
             found = rule(call, *operands)
     except (ValueError, TypeError, LookupError, AttributeError) as error:
         if isinstance(error, OpError):
@@ -48,4 +50,7 @@ def _results(node: OnnxNode, known: Values) -> Sequence[Any]:
 
 
 def _is_constant(value: Any) -> bool:
+    """Return whether an operand, or each item of a sequence, is known before the model runs."""
+    if isinstance(value, TensorSequence):
+        return all(map(_is_constant, value.items))
     return value is None or type(value) is EagerTensor

@@ -13,9 +13,9 @@ from ....core.tensor_spec import TensorSpec
 from ....core.variable import Variable
 from ....storage.corruption import reading
 from ....tracing.function import function
+from . import operators  # noqa: F401  # registers them
 from .evaluation import run_nodes
-from .nodes import NodeGraph, check_names, check_operators, graph_of
-from .operators import ALL  # noqa: F401  # registers the operators
+from .nodes import GraphReader, NodeGraph, check_names, check_operators
 from .protos import dtype_of, read_model
 
 
@@ -35,10 +35,7 @@ def load(path: Any, trainable: bool = False) -> OnnxModel:
     path = Path(path)
     proto = read_model(path)
     with reading(path):
-        opsets = {
-            "" if each.domain == "ai.onnx" else each.domain: each.version for each in proto.opset_import
-        }
-        graph = graph_of(proto.graph, opsets, path.parent)
+        graph = GraphReader(proto, path.parent).graph
         check_operators(graph, path)
         check_names(graph, path)
         specs = [_spec(value) for value in proto.graph.input]

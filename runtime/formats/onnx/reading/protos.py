@@ -45,7 +45,7 @@ def dtype_of(number: int) -> dtypes.DType:
     return BY_NUMBER[number]
 
 
-def array_of(tensor: Any, folder: Path | None) -> np.ndarray[Any, Any]:
+def array_of(tensor: Any, folder: Path) -> np.ndarray[Any, Any]:
     """Return the array of a TensorProto; its data may be in a file of `folder`."""
     dtype = dtype_of(tensor.data_type)
     shape = tuple(tensor.dims)
@@ -81,10 +81,10 @@ def _from_bytes(content: bytes, dtype: dtypes.DType, shape: tuple[int, ...]) -> 
     return (found != 0) if dtype.is_bool else found  # bytes other than 0 and 1 are no Booleans
 
 
-def _external(tensor: Any, folder: Path | None, size: int) -> bytes:
+def _external(tensor: Any, folder: Path, size: int) -> bytes:
     """Return the bytes of external data."""
     entries = {each.key: each.value for each in tensor.external_data}
-    if folder is None or "location" not in entries:
+    if "location" not in entries:
         raise ValueError(f"the tensor {tensor.name!r} is in a file that the model does not name")
     offset, length = int(entries.get("offset", 0)), int(entries.get("length", size))
     if offset < 0 or length != size:

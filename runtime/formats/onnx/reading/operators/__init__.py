@@ -1,5 +1,13 @@
 """The operators that can be read, by family. Importing this package registers them all."""
 
-from . import arrays, control, elementwise, indexing, networks, recurrent, reductions, resizing
-
-ALL = (arrays, control, elementwise, indexing, networks, recurrent, reductions, resizing)
+from . import (  # noqa: F401
+    arrays,
+    control,
+    elementwise,
+    indexing,
+    networks,
+    recurrent,
+    reductions,
+    resizing,
+    sequences,
+)

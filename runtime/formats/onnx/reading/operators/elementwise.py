@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..... import dtypes
+from .....ops.arrays.creation import zeros_like
 from .....ops.arrays.reshape import reshape
 from .....ops.arrays.where_ops import choose
 from .....ops.math import arithmetic, bitwise, comparison, elementwise
@@ -117,12 +118,12 @@ def _(call: OperatorCall, x: Any, low: Any = None, high: Any = None) -> Any:
 
 @operator("Elu", "Celu", "Selu")
 def _(call: OperatorCall, x: Any) -> Any:
+    below = arithmetic.minimum(x, 0)  # no power of a large number, whose gradient would be infinite
     if call.node.op == "Selu":
         alpha, gamma = call.get("alpha", _ALPHA), call.get("gamma", _GAMMA)
-        return choose(x < 0, elementwise.expm1(x) * (alpha * gamma), x * gamma)
+        return choose(x < 0, elementwise.expm1(below) * (alpha * gamma), x * gamma)
     alpha = call.get("alpha", 1.0)
-    below = elementwise.expm1(x / alpha if call.node.op == "Celu" else x) * alpha
-    return choose(x < 0, below, x)
+    return choose(x < 0, elementwise.expm1(below / alpha if call.node.op == "Celu" else below) * alpha, x)
 
 
 @operator("LeakyRelu")
@@ -132,7 +133,7 @@ def _(call: OperatorCall, x: Any) -> Any:
 
 @operator("ThresholdedRelu")
 def _(call: OperatorCall, x: Any) -> Any:
-    return choose(x > call.get("alpha", 1.0), x, x * 0)
+    return choose(x > call.get("alpha", 1.0), x, zeros_like(x))
 
 
 @operator("HardSigmoid")
@@ -155,7 +156,7 @@ def _(call: OperatorCall, x: Any) -> Any:
 @operator("Shrink")
 def _(call: OperatorCall, x: Any) -> Any:
     limit, bias = call.get("lambd", 0.5), call.get("bias", 0.0)
-    return choose(x < -limit, x + bias, choose(x > limit, x - bias, x * 0))
+    return choose(x < -limit, x + bias, choose(x > limit, x - bias, zeros_like(x)))
 
 
 @operator("QuantizeLinear")

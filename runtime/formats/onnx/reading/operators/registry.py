@@ -24,6 +24,13 @@ DRAWING = frozenset({"RandomNormal", "RandomNormalLike", "RandomUniform", "Rando
 """Operators that give other numbers in each run."""
 
 
+class TensorSequence:
+    """A sequence of tensors, whose length is known before the model runs."""
+
+    def __init__(self, items: list[Any]) -> None:
+        self.items = items
+
+
 class OperatorCall(NamedTuple):
     """A call of an operator: its node, and the function that runs a subgraph on values for its inputs."""
 

@@ -133,6 +133,26 @@ def test_an_operator_that_only_other_exporters_write(name, tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("name", "expected", "slopes"),
+    [
+        ("Elu", [100.0, -1.0], [1.0, 0.0]),
+        ("Celu", [100.0, -1.0], [1.0, 0.0]),
+        ("Selu", [105.0701, -1.7580994], [1.050701, 0.0]),
+        ("ThresholdedRelu", [100.0, 0.0], [1.0, 0.0]),
+        ("Shrink", [100.0, -np.inf], [1.0, 1.0]),
+    ],
+)
+def test_activations_of_large_numbers_have_finite_gradients(name, expected, slopes, tmp_path):
+    model = model_of([helper.make_node(name, ["x"], ["y"])], tmp_path, [("x", F, [2])])
+    x = tf.constant([100.0, -np.inf])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = model(x)
+    np.testing.assert_allclose(y, expected, rtol=1e-6)
+    np.testing.assert_allclose(tape.gradient(y, x), slopes, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
     ("attrs", "expected"),
     [
         (
