@@ -137,15 +137,20 @@ def altered_in(function: Any, name: str) -> Where | None:
 
 
 def convert_packages(*names: str) -> None:
-    """Convert these packages or modules, too, though they are installed; `AGC_CONVERT` does so from outside.
+    """Convert these packages or modules, too, though they are installed. The variable `AGC_CONVERT` does the same.
 
     It goes for what is converted and traced from now on.
+
+    >>> convert_packages("my_layers")
     """
     _switch(names, True)
 
 
 def leave_packages(*names: str) -> None:
-    """Leave these packages or modules as they are; `AGC_DO_NOT_CONVERT` does so from outside."""
+    """Leave these packages or modules as they are. The variable `AGC_DO_NOT_CONVERT` does the same.
+
+    >>> leave_packages("my_tools")
+    """
     _switch(names, False)
 
 
@@ -216,10 +221,18 @@ def convert_source(
     function: str | None = None,
     annotate: bool = False,
 ) -> str:
-    """Return the text of a module, converted: a module that runs by itself.
+    r"""Return the text of a module, converted: a module that runs by itself.
 
     `after` stops after the pass of that name. `function`, such as "fit" or "Model.fit", selects that
     function only. `annotate` sets the lines of `text` next to their generated code, as comments.
+
+    >>> print(convert_source("def absolute(x):\n    return x if x > 0 else -x\n"))
+    from agc.autograph import operators as ag__
+    <BLANKLINE>
+    <BLANKLINE>
+    def absolute(x):
+        return ag__.if_exp(x > 0, lambda: x, lambda: -x)
+    <BLANKLINE>
     """
     from . import to_source as printing
 
@@ -227,9 +240,14 @@ def convert_source(
 
 
 def compile_source(text: str, filename: str, *, cached: bool = False) -> CodeType:
-    """Return the code of a module, converted, for `exec`. Lines and columns are those of `text`.
+    r"""Return the code of a module, converted, for `exec`. Lines and columns are those of `text`.
 
     With `cached` it is kept on disk, for the next time: see `install_import_hook`.
+
+    >>> names = {}
+    >>> exec(compile_source("def double(x):\n    return 2 * x\n", "double.py"), names)
+    >>> names["double"](3)
+    6
     """
     return hook.module_code(text, filename, is_cached=cached)
 

@@ -34,7 +34,11 @@ _CYAN, _RESET = "\x1b[36m", "\x1b[0m"
 
 
 class Where(NamedTuple):
-    """A place in a source file. Lines and columns count from 1, as editors show them; 0 means unknown."""
+    """A place in a source file. Lines and columns count from 1, as editors show them; 0 means unknown.
+
+    >>> print(Where("train.py", 3, 5, function="fit"))
+    train.py:3:5, in fit
+    """
 
     file: str
     line: int = 0
@@ -59,14 +63,22 @@ class Where(NamedTuple):
 
 
 class Note(NamedTuple):
-    """Another line that plays a part in the error, with a label."""
+    """Another line that plays a part in the error, with a label.
+
+    >>> Note(Where("train.py", 3), "int32[]").label
+    'int32[]'
+    """
 
     where: Where
     label: str = ""
 
 
 class Diagnostic(NamedTuple):
-    """One problem: a stable code, a title that says what is wrong, and what the reader needs to mend it."""
+    """One problem: a stable code, a title that says what is wrong, and what the reader needs to mend it.
+
+    >>> Diagnostic("AGC101", "no source", Where("a.py", 3)).level
+    'error'
+    """
 
     code: str
     title: str
@@ -167,7 +179,11 @@ def cell_name(file: str) -> str | None:
 
 
 def shown_path(file: str) -> str:
-    """Return the name of a cell, or a path, relative to the working directory for a file inside it."""
+    """Return the name of a cell, or a path, relative to the working directory for a file inside it.
+
+    >>> shown_path(os.path.join(os.getcwd(), "train.py"))
+    'train.py'
+    """
     cell = cell_name(file)
     if cell is not None:
         return cell
@@ -246,6 +262,12 @@ def strip_frames(exception: AnyException) -> AnyException:
 
     The blocks of a converted function are shown as in Python: as the function, at the line that failed.
     With AGC_FULL_TRACEBACK=1 in the environment every frame stays.
+
+    >>> try:
+    ...     1 / 0
+    ... except ZeroDivisionError as error:
+    ...     strip_frames(error) is error
+    True
     """
     if keeps_frames():
         return exception
@@ -280,7 +302,11 @@ def leave_no_trace(error: BaseException) -> None:
 
 
 def keeps_frames() -> bool:
-    """Return whether the environment disables the removal of frames."""
+    """Return whether the environment disables the removal of frames.
+
+    >>> keeps_frames()
+    False
+    """
     return environ.get("AGC_FULL_TRACEBACK", "") not in ("", "0")
 
 

@@ -31,6 +31,10 @@ def explore(
 
     The page is one HTML file, and loads nothing from elsewhere. Raises the errors of tracing. If the run raises, the
     page shows the error, and the values until then.
+
+    >>> page = explore(lambda x: x * 2, tf.constant(3))
+    >>> page[:15]
+    '<!doctype html>'
     """
     return render(collect(function, *args, native=native, run=run, **kwargs))
 
@@ -38,7 +42,11 @@ def explore(
 def collect(
     function: Callable[..., Any], *args: Any, native: bool = False, run: bool = True, **kwargs: Any
 ) -> dict[str, Any]:
-    """Return the model of the page as JSON: dicts, lists, texts and numbers."""
+    """Return the model of the page as JSON: dicts, lists, texts and numbers.
+
+    >>> collect(lambda x: x * 2, tf.constant(3))["result"]
+    'tf.Tensor(6, shape=(), dtype=int32)'
+    """
     traced: Any = function if hasattr(function, "get_concrete_function") else tf.function(function)
     python: Any = getattr(traced, "python_function", function)
     concrete = traced.get_concrete_function(*args, **kwargs)

@@ -114,7 +114,14 @@ def _plan_of(graph: Any) -> str:
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """Register `%%agc`; `%load_ext agc` calls this function."""
+    """Register `%%agc`; `%load_ext agc` calls this function.
+
+    >>> from IPython.core.interactiveshell import InteractiveShell
+    >>> shell = InteractiveShell()
+    >>> load_ipython_extension(shell)
+    >>> shell.find_cell_magic("agc") is not None
+    True
+    """
     shell.register_magic_function(lambda line, cell: run_cell(shell, line, cell), "cell", "agc")
 
 

@@ -82,7 +82,13 @@ def _hash(text: str) -> str:
 
 
 def render(model: dict[str, Any], *, live: bool = False) -> str:
-    """Return the page of a model. With `live`, it loads itself again when its server has a newer one."""
+    """Return the page of a model. With `live`, it loads itself again when its server has a newer one.
+
+    >>> from agc.explorer import collect
+    >>> import agc.runtime as tf
+    >>> render(collect(lambda x: x * 2, tf.constant(3)))[:15]
+    '<!doctype html>'
+    """
     more = ["live"] if live else []
     sheet, code = style(DARK_BY_CLASS, "page", *more), script(*SCRIPTS, *more)
     return Template(_file("web", "page.html")).substitute(

@@ -16,7 +16,11 @@ from .core.missing_names import explain as _explain
 
 
 class experimental:  # noqa: N801  (TensorFlow's name)
-    """Names that TensorFlow keeps under `tf.autograph.experimental`."""
+    """Names that TensorFlow keeps under `tf.autograph.experimental`.
+
+    >>> [feature.name for feature in experimental.Feature][:3]
+    ['ALL', 'AUTO_CONTROL_DEPS', 'ASSERT_STATEMENTS']
+    """
 
     Feature = Feature
     do_not_convert = staticmethod(do_not_convert)

@@ -149,6 +149,9 @@ class NarrowFloat(DType):
     """A float type that NumPy lacks; `ml_dtypes` defines it, and is imported at the first use.
 
     Operations compute in float32 and round; see `ops.narrow`.
+
+    >>> bfloat16.size, bfloat16.is_floating
+    (2, True)
     """
 
     __slots__ = ("_numpy",)
@@ -175,7 +178,11 @@ class NarrowFloat(DType):
 
 
 class Handle(DType):
-    """The dtype of tensors of rank 0 that hold an object of this runtime: a dataset, an iterator."""
+    """The dtype of tensors of rank 0 that hold an object of this runtime: a dataset, an iterator.
+
+    >>> resource
+    tf.resource
+    """
 
     __slots__ = ()
 
@@ -185,7 +192,11 @@ class Handle(DType):
 
 
 class Foreign(DType):
-    """A dtype of TensorFlow without tensors here: only its name exists."""
+    """A dtype of TensorFlow without tensors here: only its name exists.
+
+    >>> as_dtype("qint8")
+    tf.qint8
+    """
 
     __slots__ = ()
 
@@ -291,7 +302,11 @@ _BY_PYTHON = {bool: bool_, int: int32, float: float32, complex: complex128, str:
 
 
 def of_array(array: Any) -> DType:
-    """Return the `DType` of a NumPy array's elements (a fast path: one dict lookup)."""
+    """Return the `DType` of a NumPy array's elements (a fast path: one dict lookup).
+
+    >>> of_array(np.zeros(2, np.float32))
+    tf.float32
+    """
     return _BY_NUMPY[array.dtype]
 
 

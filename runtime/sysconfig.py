@@ -10,7 +10,11 @@ from .core.missing_names import explain as _explain
 
 
 def get_build_info() -> dict[str, bool]:
-    """Return the optional components that the runtime was built with: none."""
+    """Return the optional components that the runtime was built with: none.
+
+    >>> get_build_info()
+    {'is_cuda_build': False, 'is_rocm_build': False, 'is_tensorrt_build': False}
+    """
     return {"is_cuda_build": False, "is_rocm_build": False, "is_tensorrt_build": False}
 
 

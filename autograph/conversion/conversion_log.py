@@ -16,7 +16,11 @@ from ..introspection.code_objects import CodeMap
 
 
 class Conversion(NamedTuple):
-    """The decision about one function."""
+    """The decision about one function.
+
+    >>> print(Conversion("left alone", "fit", "train.py", 3, "it is in a library"))
+    left alone          fit, at train.py:3: it is in a library
+    """
 
     outcome: str  # 'converted', 'with its module', 'converted in place' or 'left alone'
     function: str
@@ -69,5 +73,9 @@ LISTING = Listing()
 
 
 def conversions() -> list[Conversion]:
-    """Return what has been converted or left alone so far, in order of files and lines."""
+    """Return what has been converted or left alone so far, in order of files and lines.
+
+    >>> isinstance(conversions(), list)
+    True
+    """
     return list(LISTING)

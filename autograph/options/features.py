@@ -19,7 +19,11 @@ from typing import NamedTuple
 
 
 class Feature(enum.Enum):
-    """Optional features of a conversion; see this module's docstring."""
+    """Optional features of a conversion; see this module's docstring.
+
+    >>> Feature("LISTS") in Feature.all()
+    True
+    """
 
     ALL = "ALL"
     AUTO_CONTROL_DEPS = "AUTO_CONTROL_DEPS"

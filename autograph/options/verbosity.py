@@ -28,9 +28,11 @@ _verbosity = _Verbosity()
 
 
 def set_verbosity(level: int, alsologtostdout: bool = False) -> None:
-    """Say more (0 is nothing, 1 what is converted, 3 the code as well, 10 also what is left alone).
+    """Set the messages: 0 none, 1 converted functions, 3 their code as well, 10 also functions left alone.
 
     The environment variable AUTOGRAPH_VERBOSITY does the same until this is called.
+
+    >>> set_verbosity(0)
     """
     _verbosity.level, _verbosity.to_stdout = level, alsologtostdout
 

@@ -9,11 +9,21 @@ State = tuple[Any, ...]
 
 
 class UnescapedList(list[Any]):
-    """An unescaped list in the state of a block: the block may change it, also its length."""
+    """An unescaped list in the state of a block: the block may change it, also its length.
+
+    >>> UnescapedList([1, 2])
+    [1, 2]
+    """
 
 
 class MutableValue:
-    """A backend's value that its methods change in place, like a list; all references see the change."""
+    """A backend's value that its methods change in place, like a list; all references see the change.
+
+    >>> class Rows(MutableValue):
+    ...     def __init__(self): self.rows = []
+    >>> Rows().is_own
+    False
+    """
 
     is_own = False  # whether this is a copy that one function of a block works on
 
@@ -33,7 +43,11 @@ class Backend(Protocol):
     A backend may have a method `mentions(text)`, which returns whether a string was formatted from its
     values, so that the backend must stage a `print` of the string. It may also have a method
     `is_lost(value)`, which returns whether a value belongs to a finished graph and is useless in the current
-    one."""
+    one.
+
+    >>> isinstance(PYTHON, PythonBackend)
+    True
+    """
 
     @property
     def builtins(self) -> Mapping[Callable[..., Any], Callable[..., Any]]:
@@ -125,7 +139,11 @@ class Backend(Protocol):
 
 
 class PythonBackend:
-    """The default backend: plain Python, which also shows the meaning of the protocol."""
+    """The default backend: plain Python, which also shows the meaning of the protocol.
+
+    >>> PythonBackend().cond(True, lambda x: (x + 1,), lambda x: (x,), (1,))
+    (2,)
+    """
 
     builtins: Mapping[Callable[..., Any], Callable[..., Any]] = {}
     lasting: tuple[type, ...] = ()
@@ -210,7 +228,12 @@ def rotated(
                                           s = body(*s)
                                           go = test(*s)
 
-    Return a test, a body and a state with `go` prepended. The test is evaluated as often as in Python."""
+    Return a test, a body and a state with `go` prepended. The test is evaluated as often as in Python.
+
+    >>> test, body, state = rotated(lambda n: n < 9, lambda n: (2 * n,), (5,), True)
+    >>> PYTHON.while_loop(test, body, state)
+    (False, 10)
+    """
 
     def rotated_body(go: Any, *old: Any) -> State:
         new = body(*old)

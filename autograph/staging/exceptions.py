@@ -36,7 +36,14 @@ def raised_by_user(error: BaseException) -> bool:
     """Return whether a `raise` or `assert` statement in user code created the exception.
 
     Errors raised by Python, a library or a backend do not count, and neither do exceptions that wrap a
-    backend's error."""
+    backend's error.
+
+    >>> try:
+    ...     int("x")
+    ... except ValueError as error:
+    ...     raised_by_user(error)
+    False
+    """
     if isinstance(error, NEVER_STAGED) or not _states(error):
         return False
     reason = error.__cause__ or error.__context__
@@ -81,7 +88,11 @@ def _is_users(frame: FrameType) -> bool:
 
 
 class Surroundings(NamedTuple):
-    """The handlers around the running line, innermost first."""
+    """The handlers around the running line, innermost first.
+
+    >>> Surroundings(None, ()).catching is None
+    True
+    """
 
     # The `except` (or `with suppress(…)`) that would catch the exception, or the jump that would discard it.
     catching: Where | None
@@ -90,7 +101,11 @@ class Surroundings(NamedTuple):
 
 def surroundings(error: BaseException, until: FrameType | None) -> Surroundings:
     """Return the handlers that `error` would meet if it were raised at the running line, up to the frame
-    `until`."""
+    `until`.
+
+    >>> surroundings(ValueError(), until=sys._getframe())
+    Surroundings(catching=None, cleaning=())
+    """
     cleaning: list[tuple[str, range]] = []
     for frame in running(until):
         file = frame.f_code.co_filename
@@ -109,7 +124,11 @@ def surroundings(error: BaseException, until: FrameType | None) -> Surroundings:
 
 
 def running(until: FrameType | None) -> Iterator[FrameType]:
-    """Yield the running frames of user code, innermost first."""
+    """Yield the running frames of user code, innermost first.
+
+    >>> list(running(until=sys._getframe()))
+    []
+    """
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame is not until:
         if not is_own_file(frame.f_code.co_filename) and _is_users(frame):

@@ -30,6 +30,9 @@ def untracked_attributes(kind: type | None) -> Collection[str]:
     """Return the attributes that a class's library sets while a graph is built, in no way that the graph repeats.
 
     A class names them as `_untracked_attributes`, such as the mark of Keras's layers that they have been built.
+
+    >>> untracked_attributes(type("Layer", (), {"_untracked_attributes": ("built",)}))
+    ('built',)
     """
     found: Collection[str] = getattr(kind, "_untracked_attributes", ())
     return found

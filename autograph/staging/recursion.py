@@ -43,7 +43,12 @@ _running = _Running()
 
 
 class deciding:  # noqa: N801  (used like a function: `with deciding():`)
-    """A context manager for a staged decision while its dependent code is traced."""
+    """A context manager for a staged decision while its dependent code is traced.
+
+    >>> with deciding():
+    ...     print("both branches are traced here")
+    both branches are traced here
+    """
 
     def __init__(self) -> None:
         frame = sys._getframe(1)

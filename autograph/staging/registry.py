@@ -39,6 +39,12 @@ def register(backend: Backend, *types: type, always: bool = True) -> None:
 
     With `always=False` it owns values only while it says so with `live` or `building`; at all other times,
     converted functions run the user's own code.
+
+    >>> class Symbol: ...
+    >>> class Symbols(type(PYTHON)): ...
+    >>> register(Symbols(), Symbol, always=False)
+    >>> isinstance(backend_of(Symbol()), Symbols)
+    True
     """
     for kind in types:
         if not isinstance(kind, type):
@@ -70,7 +76,14 @@ class Liveness:
                 self._tell(reader)
 
     def show(self, reader: ModuleType) -> None:
-        """Register `reader`, so that its attributes `live` and `building` are kept up to date."""
+        """Register `reader`, so that its attributes `live` and `building` are kept up to date.
+
+        >>> import types
+        >>> reader = types.ModuleType("operators")
+        >>> show_liveness(reader)
+        >>> sorted({"live", "building"} & set(vars(reader)))
+        ['building', 'live']
+        """
         with self._lock:
             self._readers.append(reader)
             self._tell(reader)
@@ -100,7 +113,14 @@ def live() -> Iterator[None]:
 
 
 def building(is_begun: bool) -> None:
-    """Record that a graph is begun or ended for which only functions of `convert` are to be staged."""
+    """Record that a graph is begun or ended for which only functions of `convert` are to be staged.
+
+    >>> before = _liveness.building
+    >>> building(True)
+    >>> _liveness.building - before
+    1
+    >>> building(False)
+    """
     _liveness.change(building=+1 if is_begun else -1)
 
 

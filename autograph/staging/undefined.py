@@ -48,7 +48,11 @@ class Undefined:
 
 
 def unbound(name: str) -> UnboundLocalError:
-    """Return the error that Python raises when an unbound local variable is read."""
+    """Return the error that Python raises when an unbound local variable is read.
+
+    >>> unbound("x")
+    UnboundLocalError("cannot access local variable 'x' where it is not associated with a value")
+    """
     return UnboundLocalError(f"cannot access local variable '{name}' where it is not associated with a value")
 
 
@@ -70,7 +74,11 @@ def _is_in_scope(frame: FrameType) -> bool:
 
 
 def name_of(value: Undefined) -> str:
-    """Return the name of the variable that `value` marks as unbound."""
+    """Return the name of the variable that `value` marks as unbound.
+
+    >>> name_of(Undefined("x"))
+    'x'
+    """
     name: str = object.__getattribute__(value, "_Undefined__name")
     return name
 
@@ -101,7 +109,11 @@ for _use in _USES:
 class Pending(Undefined):
     """A generated variable that is always assigned before it is read, such as a function's result.
 
-    A backend may use any value of the right type for it, and needs no flag."""
+    A backend may use any value of the right type for it, and needs no flag.
+
+    >>> Pending("result")
+    <undefined variable 'result'>
+    """
 
     __slots__ = ()
 
@@ -110,7 +122,11 @@ class Maybe(Undefined):
     """A variable that a staged block may have left unbound: its value, and whether it is bound.
 
     Backends create these for variables that are bound on one path only, or in a loop that may not run. A read
-    (`ag__.ld`) checks `defined` when the staged code runs. `defined` and `value` are the backend's values."""
+    (`ag__.ld`) checks `defined` when the staged code runs. `defined` and `value` are the backend's values.
+
+    >>> ld(Maybe("x", 5, True), "x")
+    5
+    """
 
     __slots__ = ("defined", "name", "value")
 
@@ -122,7 +138,11 @@ class Maybe(Undefined):
 
 
 def ld(value: Any, name: str) -> Any:
-    """Return the value of a variable that may be unbound; raise Python's error if it is."""
+    """Return the value of a variable that may be unbound; raise Python's error if it is.
+
+    >>> ld(5, "x")
+    5
+    """
     kind = type(value)
     if kind is Maybe:
         backend_of(value.defined).check(value.defined, lambda: unbound(name))

@@ -12,13 +12,13 @@ from . import entries, reference
 
 
 def gaps(page: reference.Page, names: dict[int, str]) -> list[str]:
-    """Return the names that are described on a page without an example; exceptions and NumPy's classes need none."""
+    """Return the names without an example; exceptions and values of other libraries need none."""
     return [
         key
         for key, value in page.members.items()
         if names.get(id(value)) == f"{page.name}.{key}"
         and not _is_exception(value)
-        and getattr(value, "__module__", None) != "numpy"
+        and str(getattr(value, "__module__", "")).startswith("agc")
         and not has_example(value)
     ]
 

@@ -55,7 +55,16 @@ _PLAIN = frozenset({EagerTensor, Variable})
 
 @export("autodiff.UnconnectedGradients", "UnconnectedGradients")
 class UnconnectedGradients(enum.Enum):
-    """The result for a source that the target does not depend on: None, or zeros."""
+    """The result for a source that the target does not depend on: None, or zeros.
+
+    >>> import agc.runtime as tf
+    >>> x, y = tf.constant(1.0), tf.constant(2.0)
+    >>> with tf.GradientTape() as tape:
+    ...     tape.watch([x, y])
+    ...     z = x * 3.0
+    >>> tape.gradient(z, y, unconnected_gradients=UnconnectedGradients.ZERO).numpy()
+    np.float32(0.0)
+    """
 
     NONE = "none"
     ZERO = "zero"

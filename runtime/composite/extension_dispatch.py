@@ -25,7 +25,16 @@ _registered: dict[Any, list[Any]] = {}
 
 @export("experimental.dispatch_for_unary_elementwise_apis")
 def dispatch_for_unary_elementwise_apis(x_type: Any) -> Callable[[Handler], Handler]:
-    """Register `function(api, x)` as every unary elementwise operation for an `x` of this type."""
+    """Register `function(api, x)` as every unary elementwise operation for an `x` of this type.
+
+    >>> import agc.runtime as tf
+    >>> class Named(tf.experimental.ExtensionType):
+    ...     values: tf.Tensor
+    >>> handler = dispatch_for_unary_elementwise_apis(Named)(lambda api, x: Named(api(x.values)))
+    >>> tf.abs(Named([-1.0, 2.0])).values.numpy().tolist()
+    [1.0, 2.0]
+    >>> unregister_dispatch_for(handler)
+    """
 
     def found(operation: Any, values: Sequence[Any], handler: Handler) -> Handler | None:
         if element_operands(operation) != 1 or not _fits(values[0], x_type):
@@ -37,7 +46,17 @@ def dispatch_for_unary_elementwise_apis(x_type: Any) -> Callable[[Handler], Hand
 
 @export("experimental.dispatch_for_binary_elementwise_apis")
 def dispatch_for_binary_elementwise_apis(x_type: Any, y_type: Any) -> Callable[[Handler], Handler]:
-    """Register `function(api, x, y)` as every binary elementwise operation for these types."""
+    """Register `function(api, x, y)` as every binary elementwise operation for these types.
+
+    >>> import agc.runtime as tf
+    >>> class Named(tf.experimental.ExtensionType):
+    ...     values: tf.Tensor
+    >>> register = dispatch_for_binary_elementwise_apis(Named, Named)
+    >>> handler = register(lambda api, x, y: Named(api(x.values, y.values)))
+    >>> tf.add(Named([1.0]), Named([2.0])).values.numpy().tolist()
+    [3.0]
+    >>> unregister_dispatch_for(handler)
+    """
 
     def found(operation: Any, values: Sequence[Any], handler: Handler) -> Handler | None:
         if element_operands(operation) != 2 or not _fits(values[0], x_type) or not _fits(values[1], y_type):
@@ -137,7 +156,11 @@ def _registering(
 
 @export("experimental.unregister_dispatch_for")
 def unregister_dispatch_for(dispatch_target: Handler) -> None:
-    """Remove a function that one of the decorators registered; ValueError for others."""
+    """Remove a function that one of the decorators registered; ValueError for others.
+
+    >>> handler = dispatch_for_unary_elementwise_apis(int)(lambda api, x: x)
+    >>> unregister_dispatch_for(handler)
+    """
     if dispatch_target not in _registered:
         raise ValueError(
             f"Function {dispatch_target} was not registered using a `@dispatch_for_*` decorator."

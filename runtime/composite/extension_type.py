@@ -190,7 +190,14 @@ def _identity(input: Any, name: str | None = None) -> Any:
 
 @export("experimental.ExtensionTypeSpec")
 class ExtensionTypeSpec(TypeSpec):
-    """The specs of an extension type's tensors, and its other fields; each type has its own class `Spec`."""
+    """The specs of an extension type's tensors, and its other fields; each type has its own class `Spec`.
+
+    >>> import agc.runtime as tf
+    >>> class Mask(tf.experimental.ExtensionType):
+    ...     values: tf.Tensor
+    >>> isinstance(tf.type_spec_from_value(Mask([1.0, 2.0])), ExtensionTypeSpec)
+    True
+    """
 
     __slots__ = ("__dict__",)
     _type: typing.ClassVar[type[ExtensionType]]

@@ -125,7 +125,11 @@ class IndexedSlices(CompositeTensor):
 
 @export("IndexedSlicesSpec")
 class IndexedSlicesSpec(TypeSpec):
-    """The spec of `IndexedSlices`; `dense_shape_dtype` is None without a dense shape."""
+    """The spec of `IndexedSlices`; `dense_shape_dtype` is None without a dense shape.
+
+    >>> IndexedSlicesSpec([None, 3], dtypes.float32)
+    IndexedSlicesSpec(TensorShape([None, 3]), tf.float32, tf.int64, None, TensorShape([None]))
+    """
 
     __slots__ = ("_dense_shape_dtype", "_indices_dtype", "_indices_shape", "_shape", "_values_dtype")
     _component_names = ("values", "indices", "dense_shape")

@@ -37,13 +37,23 @@ _state = {"eager": False}
 
 
 def run_functions_eagerly(run_eagerly: bool) -> None:
-    """Set whether calls of a `function` run its Python code directly, for debugging. Traced graphs are kept."""
+    """Set whether calls of a `function` run its Python code directly, for debugging. Traced graphs are kept.
+
+    >>> run_functions_eagerly(True)
+    >>> functions_run_eagerly()
+    True
+    >>> run_functions_eagerly(False)
+    """
     _state["eager"] = bool(run_eagerly)
     block_fast_path("functions run eagerly", _state["eager"])
 
 
 def functions_run_eagerly() -> bool:
-    """Return the last value given to `run_functions_eagerly`; False at first."""
+    """Return the last value given to `run_functions_eagerly`; False at first.
+
+    >>> functions_run_eagerly()
+    False
+    """
     return _state["eager"]
 
 

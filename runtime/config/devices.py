@@ -13,21 +13,33 @@ from ..core.devices import placement
 
 
 class PhysicalDevice(NamedTuple):
-    """A device of the machine."""
+    """A device of the machine.
+
+    >>> list_physical_devices("CPU")[0].device_type
+    'CPU'
+    """
 
     name: str
     device_type: str
 
 
 class LogicalDevice(NamedTuple):
-    """A device visible to programs; `name` is valid for `tf.device`."""
+    """A device visible to programs; `name` is valid for `tf.device`.
+
+    >>> list_logical_devices("CPU")[0].name
+    '/device:CPU:0'
+    """
 
     name: str
     device_type: str
 
 
 class LogicalDeviceConfiguration(NamedTuple):
-    """The configuration of a logical device on a physical one."""
+    """The configuration of a logical device on a physical one.
+
+    >>> LogicalDeviceConfiguration(memory_limit=1024).memory_limit
+    1024
+    """
 
     memory_limit: int | None = None
     experimental_priority: int | None = None
@@ -43,6 +55,9 @@ def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice
     """Return the devices of the machine, or those of one type such as "CPU" or "GPU".
 
     GPUs and TPUs are those of JAX; they are listed once a function with `jit_compile="xla"` has run.
+
+    >>> list_physical_devices("GPU")
+    []
     """
     found = [CPU]
     for kind in placement.accelerators():
@@ -52,7 +67,11 @@ def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice
 
 
 def get_visible_devices(device_type: str | None = None) -> list[PhysicalDevice]:
-    """Return the visible devices, or those of one type."""
+    """Return the visible devices, or those of one type.
+
+    >>> get_visible_devices()
+    [PhysicalDevice(name='/physical_device:CPU:0', device_type='CPU')]
+    """
     chosen = [device for kind, found in _visible.items() if device_type in (None, kind) for device in found]
     return chosen + [
         device for device in list_physical_devices(device_type) if device.device_type not in _visible
@@ -63,6 +82,8 @@ def set_visible_devices(devices: Any, device_type: str | None = None) -> None:
     """Set the devices that `list_logical_devices` lists. Operations always run on the CPU.
 
     Raises ValueError for a device that this machine does not have, or of another type.
+
+    >>> set_visible_devices(list_physical_devices("CPU"), "CPU")
     """
     chosen = list(devices) if isinstance(devices, list) else [devices]
     for device in chosen:
@@ -75,7 +96,11 @@ def set_visible_devices(devices: Any, device_type: str | None = None) -> None:
 
 
 def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
-    """Return the visible devices with their `tf.device` names, or those of one type."""
+    """Return the visible devices with their `tf.device` names, or those of one type.
+
+    >>> list_logical_devices()
+    [LogicalDevice(name='/device:CPU:0', device_type='CPU')]
+    """
     visible = get_visible_devices(device_type)
     return [
         LogicalDevice(f"/device:{device.device_type}:{number}", device.device_type)
@@ -92,7 +117,11 @@ def _numbers(device: PhysicalDevice) -> Sequence[int]:
 def get_logical_device_configuration(
     device: PhysicalDevice,
 ) -> list[LogicalDeviceConfiguration] | None:
-    """Return the value given to `set_logical_device_configuration` for the device; None at first."""
+    """Return the value given to `set_logical_device_configuration` for the device; None at first.
+
+    >>> get_logical_device_configuration(list_physical_devices("CPU")[0]) is None
+    True
+    """
     return _configurations.get(_known(device))
 
 
@@ -132,5 +161,10 @@ def get_soft_device_placement() -> bool:
 
 
 def set_soft_device_placement(enabled: bool) -> None:
-    """Set whether operations placed on a missing device run on the CPU (True at first)."""
+    """Set whether operations placed on a missing device run on the CPU (True at first).
+
+    >>> set_soft_device_placement(True)
+    >>> get_soft_device_placement()
+    True
+    """
     placement.soft = bool(enabled)

@@ -30,43 +30,82 @@ _settings: dict[str, Any] = {"tensor_float_32": True, "policy": "silent", "synch
 
 
 def get_device_details(device: PhysicalDevice) -> dict[str, Any]:
-    """Return the details of a device: none for a CPU."""
+    """Return the details of a device: none for a CPU.
+
+    >>> from agc.runtime.config import list_physical_devices
+    >>> get_device_details(list_physical_devices("CPU")[0])
+    {}
+    """
     if device not in list_physical_devices():
         raise ValueError(f"Unrecognized device: {device!r}")
     return {}
 
 
 def get_memory_growth(device: PhysicalDevice) -> bool:
-    """Raise KeyError: only GPUs have that setting, and there are none."""
+    """Raise KeyError: only GPUs have that setting, and there are none.
+
+    >>> from agc.runtime.config import list_physical_devices
+    >>> get_memory_growth(list_physical_devices("CPU")[0])
+    Traceback (most recent call last):
+        ...
+    KeyError: PhysicalDevice(name='/physical_device:CPU:0', device_type='CPU')
+    """
     raise KeyError(device)
 
 
 def set_memory_growth(device: PhysicalDevice, enable: bool) -> None:
-    """Raise ValueError: only GPUs have that setting, and there are none."""
+    """Raise ValueError: only GPUs have that setting, and there are none.
+
+    >>> from agc.runtime.config import list_physical_devices
+    >>> set_memory_growth(list_physical_devices("CPU")[0], True)
+    Traceback (most recent call last):
+        ...
+    ValueError: Cannot set memory growth on non-GPU and non-Pluggable devices
+    """
     raise ValueError("Cannot set memory growth on non-GPU and non-Pluggable devices")
 
 
 def enable_op_determinism() -> None:
-    """Do nothing: equal operations on equal values and seeds always give equal results."""
+    """Do nothing: equal operations on equal values and seeds always give equal results.
+
+    >>> enable_op_determinism()
+    """
 
 
 def enable_tensor_float_32_execution(enabled: bool) -> None:
-    """Store the setting, without effect: products of float32 are computed in float32."""
+    """Store the setting, without effect: products of float32 are computed in float32.
+
+    >>> enable_tensor_float_32_execution(False)
+    >>> tensor_float_32_execution_enabled()
+    False
+    >>> enable_tensor_float_32_execution(True)
+    """
     _settings["tensor_float_32"] = bool(enabled)
 
 
 def tensor_float_32_execution_enabled() -> bool:
-    """Return the last value given to `enable_tensor_float_32_execution`; True at first."""
+    """Return the last value given to `enable_tensor_float_32_execution`; True at first.
+
+    >>> tensor_float_32_execution_enabled()
+    True
+    """
     return bool(_settings["tensor_float_32"])
 
 
 def get_device_policy() -> str:
-    """Return the last value given to `set_device_policy`; "silent" at first."""
+    """Return the last value given to `set_device_policy`; "silent" at first.
+
+    >>> get_device_policy()
+    'silent'
+    """
     return str(_settings["policy"])
 
 
 def set_device_policy(device_policy: str | None) -> None:
-    """Store the policy, without effect: there is one device. ValueError for an unknown policy."""
+    """Store the policy, without effect: there is one device. ValueError for an unknown policy.
+
+    >>> set_device_policy("silent")
+    """
     known = (None, "silent", "silent_for_int32", "explicit", "warn")
     if device_policy not in known:
         raise ValueError(f"Invalid policy: {device_policy!r}")
@@ -74,12 +113,19 @@ def set_device_policy(device_policy: str | None) -> None:
 
 
 def get_synchronous_execution() -> bool:
-    """Return the last value given to `set_synchronous_execution`; True at first."""
+    """Return the last value given to `set_synchronous_execution`; True at first.
+
+    >>> get_synchronous_execution()
+    True
+    """
     return bool(_settings["synchronous"])
 
 
 def set_synchronous_execution(enable: bool | None) -> None:
-    """Store the setting, without effect: an operation has finished when its call returns."""
+    """Store the setting, without effect: an operation has finished when its call returns.
+
+    >>> set_synchronous_execution(True)
+    """
     _settings["synchronous"] = enable is None or bool(enable)
 
 

@@ -36,7 +36,11 @@ _jit: dict[str, Any] = {"chosen": "", "allowed": True}
 
 
 def get_experimental_options() -> dict[str, Any]:
-    """Return the options that were set."""
+    """Return the options that were set.
+
+    >>> get_experimental_options()
+    {'disable_model_pruning': False, 'disable_meta_optimizer': False}
+    """
     return dict(_options)
 
 
@@ -49,7 +53,11 @@ def set_experimental_options(options: Mapping[str, Any]) -> None:
 
 
 def get_jit() -> str:
-    """Return the last value given to `set_jit`: "" or "autoclustering"."""
+    """Return the last value given to `set_jit`: "" or "autoclustering".
+
+    >>> get_jit()
+    ''
+    """
     return str(_jit["chosen"])
 
 
@@ -57,6 +65,11 @@ def set_jit(enabled: bool | str) -> None:
     """Allow or forbid automatic compilation of graphs that run for long.
 
     It is allowed at first. Raises ValueError for another value.
+
+    >>> set_jit(False)
+    >>> get_jit()
+    ''
+    >>> set_jit("autoclustering")
     """
     if enabled not in (True, False, "", "autoclustering"):
         raise ValueError(f"{enabled!r} is not a valid JIT configuration: use True, False or 'autoclustering'")

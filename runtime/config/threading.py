@@ -20,17 +20,28 @@ _threads = {"inter": 0, "intra": 0}
 
 
 def get_inter_op_parallelism_threads() -> int:
-    """Return the last value set; 0 at first, which leaves the choice to the system."""
+    """Return the last value set; 0 at first, which leaves the choice to the system.
+
+    >>> get_inter_op_parallelism_threads()
+    0
+    """
     return _threads["inter"]
 
 
 def get_intra_op_parallelism_threads() -> int:
-    """Return the last value set; 0 at first, which leaves the choice to the system."""
+    """Return the last value set; 0 at first, which leaves the choice to the system.
+
+    >>> get_intra_op_parallelism_threads()
+    0
+    """
     return _threads["intra"]
 
 
 def set_inter_op_parallelism_threads(num_threads: int) -> None:
-    """Set the number of threads for independent operations."""
+    """Set the number of threads for independent operations.
+
+    >>> set_inter_op_parallelism_threads(0)
+    """
     _threads["inter"] = operator.index(num_threads)
 
 

@@ -64,6 +64,12 @@ def group(*inputs: Any, name: str | None = None) -> Any:
     """Return None, since the effects of the inputs happen anyway.
 
     In a graph for sessions, return an operation that depends on the inputs.
+
+    >>> from agc.runtime import Variable
+    >>> v = Variable(1)
+    >>> group(v.assign_add(2), v.assign_add(3))
+    >>> v.numpy()
+    np.int32(6)
     """
     builder = current()
     return (
@@ -75,7 +81,10 @@ def group(*inputs: Any, name: str | None = None) -> Any:
 
 @export("no_op")
 def no_op(name: str | None = None) -> Any:
-    """Do nothing. In a graph for sessions, return an operation that does nothing."""
+    """Do nothing. In a graph for sessions, return an operation that does nothing.
+
+    >>> no_op()
+    """
     return group(name=name)
 
 

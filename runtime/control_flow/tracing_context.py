@@ -22,7 +22,14 @@ from ..ir.builder import current, eagerly
 
 @export("inside_function")
 def inside_function() -> bool:
-    """Return whether a function is being traced."""
+    """Return whether a function is being traced.
+
+    >>> import agc.runtime as tf
+    >>> seen = [inside_function()]
+    >>> _ = tf.function(lambda: seen.append(inside_function()))()
+    >>> seen
+    [False, True]
+    """
     return current() is not None
 
 

@@ -14,7 +14,13 @@ from .export import export
 
 @export("DeviceSpec")
 class DeviceSpec:
-    """The name of a device in parts, each of which may be None. Specs with equal parts are equal."""
+    """The name of a device in parts, each of which may be None. Specs with equal parts are equal.
+
+    >>> DeviceSpec(job="worker", task=1, device_type="CPU", device_index=0).to_string()
+    '/job:worker/task:1/device:CPU:0'
+    >>> DeviceSpec.from_string("/job:worker/task:1").task
+    1
+    """
 
     __slots__ = ("_name",)
 

@@ -161,13 +161,19 @@ def set_log_device_placement(enabled: bool) -> None:
     """Set whether the device of each operation is written to standard error.
 
     Eager operations are reported as they run, operations of a graph once, before its first run.
+
+    >>> set_log_device_placement(False)
     """
     placement.observe(logged=bool(enabled))
 
 
 @export("debugging.get_log_device_placement")
 def get_log_device_placement() -> bool:
-    """Return the last value given to `set_log_device_placement`; False at first."""
+    """Return the last value given to `set_log_device_placement`; False at first.
+
+    >>> get_log_device_placement()
+    False
+    """
     return placement.logged
 
 

@@ -74,6 +74,11 @@ class Tensor(Operators):
     Attributes: `shape` (TensorShape, dimensions may be None), `dtype`, `name` (None for eager tensors).
     Arithmetic, comparison and indexing follow NumPy's rules for broadcasting. Two tensors of different
     dtypes are never promoted; Python numbers take the tensor's dtype.
+
+    >>> import agc.runtime as tf
+    >>> x = tf.constant([[1, 2], [3, 4]])
+    >>> isinstance(x, tf.Tensor), x.shape, x.dtype, x[0].numpy().tolist()
+    (True, TensorShape([2, 2]), tf.int32, [1, 2])
     """
 
     __slots__ = ("__dict__", "__weakref__", "_part_of")

@@ -44,4 +44,10 @@ class Trackable:
 
 @export("saved_model.experimental.TrackableResource")
 class TrackableResource(Trackable):
-    """An object with a resource of its own, such as a lookup table."""
+    """An object with a resource of its own, such as a lookup table.
+
+    >>> from agc.runtime.lookup import KeyValueTensorInitializer, StaticHashTable
+    >>> table = StaticHashTable(KeyValueTensorInitializer([1, 2], [10, 20]), -1)
+    >>> isinstance(table, TrackableResource)
+    True
+    """

@@ -26,7 +26,12 @@ from .shapes import TensorShape
 
 @export("TypeSpec")
 class TypeSpec:
-    """The static type of a value: `value_type`, dtypes, shapes and Python data."""
+    """The static type of a value: `value_type`, dtypes, shapes and Python data.
+
+    >>> import agc.runtime as tf
+    >>> isinstance(tf.TensorSpec([2]), TypeSpec), tf.TensorSpec([None]).is_compatible_with(tf.zeros([3]))
+    (True, True)
+    """
 
     __slots__ = ("__weakref__",)
 

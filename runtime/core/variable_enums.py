@@ -14,7 +14,12 @@ from .export import export
 
 @export("VariableAggregation")
 class VariableAggregation(enum.Enum):
-    """The aggregation of updates from several devices."""
+    """The aggregation of updates from several devices.
+
+    >>> from agc.runtime import Variable
+    >>> Variable(1.0, aggregation=VariableAggregation.SUM).aggregation.name
+    'SUM'
+    """
 
     NONE = 0
     SUM = 1
@@ -24,7 +29,12 @@ class VariableAggregation(enum.Enum):
 
 @export("VariableSynchronization")
 class VariableSynchronization(enum.Enum):
-    """The time at which copies on several devices are synchronized."""
+    """The time at which copies on several devices are synchronized.
+
+    >>> from agc.runtime import Variable
+    >>> Variable(1.0, synchronization=VariableSynchronization.ON_READ).synchronization.name
+    'ON_READ'
+    """
 
     AUTO = 0
     NONE = 1

@@ -111,7 +111,7 @@ def _default(value: Any) -> tuple[dtypes.DType, Any]:
 
 
 class CsvDataset(Dataset):
-    """A dataset of the records of CSV files: tuples of scalars.
+    r"""A dataset of the records of CSV files: tuples of scalars.
 
     Args:
         filenames: a name, several, or a dataset of names.
@@ -123,6 +123,13 @@ class CsvDataset(Dataset):
         select_cols: the sorted indices of the columns to read; or `exclude_cols`: those to skip.
 
     A field that does not fit raises InvalidArgumentError when its record is read.
+
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "a.csv")
+    ...     _ = path.write_text("1,a\n2,b\n")
+    ...     [(int(n), text.numpy()) for n, text in CsvDataset(path, [0, ""])]
+    [(1, b'a'), (2, b'b')]
     """
 
     def __init__(
@@ -175,11 +182,19 @@ def make_csv_dataset(
     ignore_errors: bool = False,
     encoding: str = "utf-8",
 ) -> Dataset:
-    """Return batches of the records of CSV files: dicts of columns; with `label_name` pairs of these and the labels.
+    r"""Return batches of the records of CSV files: dicts of columns; with `label_name` pairs of these and the labels.
 
     Without `column_defaults`, the dtypes of the columns are inferred from the first `num_rows_for_inference`
     records. `select_columns` are names or indices. The files are read `num_epochs` times, infinitely when that is
     None.
+
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "a.csv")
+    ...     _ = path.write_text("n,text\n1,a\n2,b\n")
+    ...     batch = next(iter(make_csv_dataset(str(path), 2, shuffle=False, num_epochs=1)))
+    >>> batch["n"].numpy().tolist()
+    [1, 2]
     """
     files = [os.fsdecode(name.numpy()) for name in Dataset.list_files(file_pattern, shuffle=False)]
     heads = _heads(files[0], compression_type, field_delim, use_quote_delim, num_rows_for_inference)

@@ -223,7 +223,11 @@ class Dataset(Transformations["Dataset"], CompositeTensor):
 
     @staticmethod
     def counter(start: Any = 0, step: Any = 1, dtype: Any = dtypes.int64, name: str | None = None) -> Dataset:
-        """Return an infinite dataset of integers from `start` on."""
+        """Return an infinite dataset of integers from `start` on.
+
+        >>> [int(each) for each in Dataset.counter(5, 2).take(3)]
+        [5, 7, 9]
+        """
         return Dataset(source_datasets.CountFrom(number(start), number(step), dtypes.as_dtype(dtype)))
 
     @staticmethod
@@ -233,6 +237,9 @@ class Dataset(Transformations["Dataset"], CompositeTensor):
         """Return a dataset of random 32-bit integers, equal to TensorFlow's for the same seed.
 
         With `rerandomize_each_iteration` the numbers differ in each iteration.
+
+        >>> [int(each) for each in Dataset.random(seed=1).take(2)]
+        [2870909127, 3455438759]
         """
         pair = seeds.pair(None if seed is None else int(seed))[:2]
         return Dataset(source_datasets.Random(Seeds(*pair, bool(rerandomize_each_iteration))))
@@ -333,6 +340,10 @@ class Dataset(Transformations["Dataset"], CompositeTensor):
 
         `weights` are the probabilities: a list, or a dataset of lists. Without `weights` all datasets are equally
         likely.
+
+        >>> ones, twos = Dataset.from_tensors(1).repeat(), Dataset.from_tensors(2).repeat()
+        >>> sorted({int(each) for each in Dataset.sample_from_datasets([ones, twos], [0.5, 0.5], seed=1).take(20)})
+        [1, 2]
         """
         return late_binding.sample_from_datasets.sampled(
             datasets, weights, seed, bool(stop_on_empty_dataset), rerandomize_each_iteration
@@ -362,7 +373,14 @@ class Dataset(Transformations["Dataset"], CompositeTensor):
         reader_func: Any = None,
         wait: bool = False,
     ) -> Dataset:
-        """Return a dataset of the elements that `save` has written."""
+        """Return a dataset of the elements that `save` has written.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     Dataset.range(3).save(folder)
+        ...     [int(each) for each in Dataset.load(folder)]
+        [0, 1, 2]
+        """
         return late_binding.save_load.loaded(path, element_spec)
 
     def save(

@@ -48,7 +48,12 @@ class _ElementSpec(TypeSpec):
 
 
 class DatasetSpec(_ElementSpec):
-    """The spec of a dataset with elements of `element_spec`."""
+    """The spec of a dataset with elements of `element_spec`.
+
+    >>> from agc.runtime import TensorSpec
+    >>> DatasetSpec(TensorSpec([], "int64")).element_spec
+    TensorSpec(shape=(), dtype=tf.int64, name=None)
+    """
 
     __slots__ = ()
 
@@ -71,7 +76,12 @@ class DatasetSpec(_ElementSpec):
 
 
 class IteratorSpec(_ElementSpec):
-    """The spec of an iterator over elements of `element_spec`."""
+    """The spec of an iterator over elements of `element_spec`.
+
+    >>> from agc.runtime import TensorSpec
+    >>> IteratorSpec(TensorSpec([], "int64")).element_spec
+    TensorSpec(shape=(), dtype=tf.int64, name=None)
+    """
 
     __slots__ = ()
 

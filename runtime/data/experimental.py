@@ -58,7 +58,11 @@ class TFRecordWriter:
 
 
 def cardinality(dataset: Dataset) -> Any:
-    """Return `dataset.cardinality()`."""
+    """Return `dataset.cardinality()`.
+
+    >>> cardinality(Dataset.range(3)).numpy()
+    np.int64(3)
+    """
     return dataset.cardinality()
 
 
@@ -72,22 +76,38 @@ def assert_cardinality(expected_cardinality: Any) -> Transformation:
 
 
 def get_single_element(dataset: Dataset) -> Any:
-    """Return `dataset.get_single_element()`."""
+    """Return `dataset.get_single_element()`.
+
+    >>> get_single_element(Dataset.from_tensors(5)).numpy()
+    np.int32(5)
+    """
     return dataset.get_single_element()
 
 
 def get_next_as_optional(iterator: Any) -> Optional:
-    """Return `iterator.get_next_as_optional()`."""
+    """Return `iterator.get_next_as_optional()`.
+
+    >>> get_next_as_optional(iter(Dataset.range(0))).has_value().numpy()
+    np.False_
+    """
     return iterator.get_next_as_optional()  # type: ignore[no-any-return]
 
 
 def get_structure(dataset_or_iterator: Any) -> Any:
-    """Return `dataset.element_spec`."""
+    """Return `dataset.element_spec`.
+
+    >>> get_structure(Dataset.range(3))
+    TensorSpec(shape=(), dtype=tf.int64, name=None)
+    """
     return dataset_or_iterator.element_spec
 
 
 def to_variant(dataset: Dataset) -> Any:
-    """Return the dataset as a tensor of dtype variant."""
+    """Return the dataset as a tensor of dtype variant.
+
+    >>> to_variant(Dataset.range(3)).dtype
+    tf.variant
+    """
     return dataset.handle()
 
 
@@ -101,7 +121,11 @@ def from_variant(variant: Any, structure: Any) -> Dataset:
 
 
 def from_list(elements: Any, name: str | None = None) -> Dataset:
-    """Return a dataset of the elements of a Python list: nests of one structure, stacked."""
+    """Return a dataset of the elements of a Python list: nests of one structure, stacked.
+
+    >>> [int(each["a"]) for each in from_list([{"a": 1}, {"a": 2}])]
+    [1, 2]
+    """
     from ..nest import map_structure
     from ..ops.arrays.concat_split import stack
     from .element_spec import normalized
@@ -113,17 +137,29 @@ def from_list(elements: Any, name: str | None = None) -> Dataset:
 
 
 def prefetch_to_device(device: Any, buffer_size: Any = None) -> Transformation:
-    """Prefetch elements; there is only one device."""
+    """Prefetch elements; there is only one device.
+
+    >>> [int(each) for each in Dataset.range(3).apply(prefetch_to_device("/cpu:0"))]
+    [0, 1, 2]
+    """
     return lambda dataset: dataset.prefetch(AUTOTUNE if buffer_size is None else buffer_size)
 
 
 def copy_to_device(target_device: Any, source_device: Any = "/cpu:0") -> Transformation:
-    """Return the dataset unchanged; there is only one device."""
+    """Return the dataset unchanged; there is only one device.
+
+    >>> [int(each) for each in Dataset.range(3).apply(copy_to_device("/cpu:0"))]
+    [0, 1, 2]
+    """
     return lambda dataset: dataset
 
 
 def shuffle_and_repeat(buffer_size: Any, count: Any = None, seed: Any = None) -> Transformation:
-    """Apply `shuffle`, then `repeat`."""
+    """Apply `shuffle`, then `repeat`.
+
+    >>> sorted(int(each) for each in Dataset.range(3).apply(shuffle_and_repeat(3, 2)))
+    [0, 0, 1, 1, 2, 2]
+    """
     return lambda dataset: dataset.shuffle(buffer_size, seed).repeat(count)
 
 
@@ -134,12 +170,21 @@ def map_and_batch(
     drop_remainder: bool = False,
     num_parallel_calls: Any = None,
 ) -> Transformation:
-    """Apply `map`, then `batch`."""
+    """Apply `map`, then `batch`.
+
+    >>> [each.numpy().tolist() for each in Dataset.range(4).apply(map_and_batch(lambda x: x * x, 2))]
+    [[0, 1], [4, 9]]
+    """
     return lambda dataset: dataset.map(map_func, num_parallel_calls).batch(batch_size, drop_remainder)
 
 
 def group_by_reducer(key_func: Callable[..., Any], reducer: Reducer) -> Transformation:
-    """Reduce all elements with the same key to one element by a `Reducer`."""
+    """Reduce all elements with the same key to one element by a `Reducer`.
+
+    >>> total = Reducer(lambda key: constant(0, dtypes.int64), lambda sum, x: sum + x, lambda sum: sum)
+    >>> [int(each) for each in Dataset.range(6).apply(group_by_reducer(lambda x: x % 2, total))]
+    [6, 9]
+    """
     return lambda dataset: Dataset(Reduced(dataset._stage, key_func, reducer))
 
 
@@ -151,11 +196,16 @@ def parallel_interleave(
     buffer_output_elements: Any = None,
     prefetch_input_elements: Any = None,
 ) -> Transformation:
-    """Apply `interleave` with threads."""
+    """Apply `interleave` with threads.
+
+    >>> pairs = parallel_interleave(lambda x: Dataset.from_tensors(x).repeat(2), cycle_length=2)
+    >>> [int(each) for each in Dataset.range(2).apply(pairs)]
+    [0, 1, 0, 1]
+    """
     return lambda dataset: dataset.interleave(map_func, cycle_length, block_length, cycle_length, not sloppy)
 
 
-def _method(name: str) -> Callable[..., Transformation]:
+def _method(name: str, example: str, result: str) -> Callable[..., Transformation]:
     def transformation(*args: Any, **kwargs: Any) -> Transformation:
         return lambda dataset: getattr(dataset, name)(*args, **kwargs)
 
@@ -163,28 +213,82 @@ def _method(name: str) -> Callable[..., Transformation]:
     parameters = [p for p in of_method.parameters.values() if p.name not in ("self", "name")]
     transformation.__signature__ = of_method.replace(parameters=parameters)  # type: ignore[attr-defined]
     transformation.__name__ = name
-    transformation.__doc__ = f"`Dataset.{name}` as a transformation for `Dataset.apply`."
+    transformation.__doc__ = (
+        f"Return `Dataset.{name}` as a transformation for `Dataset.apply`.\n\n>>> {example}\n{result}\n"
+    )
     return transformation
 
 
-bucket_by_sequence_length = _method("bucket_by_sequence_length")
-dense_to_ragged_batch = _method("ragged_batch")
-enumerate_dataset = _method("enumerate")
-group_by_window = _method("group_by_window")
-ignore_errors = _method("ignore_errors")
-scan = _method("scan")
-snapshot = _method("snapshot")
-dense_to_sparse_batch = _method("sparse_batch")
-rejection_resample = _method("rejection_resample")
-take_while = _method("take_while")
-unbatch = _method("unbatch")
-unique = _method("unique")
+bucket_by_sequence_length = _method(
+    "bucket_by_sequence_length",
+    "len(list(Dataset.range(4).apply(bucket_by_sequence_length(lambda x: x, [2], [2, 2]))))",
+    "2",
+)
+dense_to_ragged_batch = _method(
+    "ragged_batch",
+    "rows = Dataset.range(3).map(lambda n: zeros([n])).apply(dense_to_ragged_batch(3))\n"
+    ">>> next(iter(rows)).shape",
+    "TensorShape([3, None])",
+)
+enumerate_dataset = _method(
+    "enumerate",
+    "[(int(n), int(x)) for n, x in Dataset.range(5, 7).apply(enumerate_dataset())]",
+    "[(0, 5), (1, 6)]",
+)
+group_by_window = _method(
+    "group_by_window",
+    "pairs = group_by_window(lambda x: x % 2, lambda key, window: window.batch(2), 2)\n"
+    ">>> [each.numpy().tolist() for each in Dataset.range(4).apply(pairs)]",
+    "[[0, 2], [1, 3]]",
+)
+ignore_errors = _method(
+    "ignore_errors",
+    "[int(x) for x in Dataset.range(3).map(lambda x: 6 // (x - 1)).apply(ignore_errors())]",
+    "[-6, 6]",
+)
+scan = _method(
+    "scan",
+    "sums = scan(constant(0, dtypes.int64), lambda total, x: (total + x, total + x))\n"
+    ">>> [int(x) for x in Dataset.range(4).apply(sums)]",
+    "[0, 1, 3, 6]",
+)
+snapshot = _method(
+    "snapshot",
+    "import tempfile\n"
+    ">>> with tempfile.TemporaryDirectory() as folder:\n"
+    "...     [int(x) for x in Dataset.range(3).apply(snapshot(folder))]",
+    "[0, 1, 2]",
+)
+dense_to_sparse_batch = _method(
+    "sparse_batch",
+    "rows = Dataset.range(3).map(lambda n: zeros([n])).apply(dense_to_sparse_batch(3, [4]))\n"
+    ">>> next(iter(rows)).shape",
+    "TensorShape([3, 4])",
+)
+rejection_resample = _method(
+    "rejection_resample",
+    "ones = rejection_resample(lambda x: x, [0.0, 1.0], seed=1)\n"
+    ">>> {int(x) for _, x in Dataset.from_tensor_slices([0, 1] * 9).apply(ones)}",
+    "{1}",
+)
+take_while = _method(
+    "take_while", "[int(x) for x in Dataset.range(9).apply(take_while(lambda x: x < 3))]", "[0, 1, 2]"
+)
+unbatch = _method("unbatch", "[int(x) for x in Dataset.range(4).batch(2).apply(unbatch())]", "[0, 1, 2, 3]")
+unique = _method(
+    "unique", "[int(x) for x in Dataset.from_tensor_slices([1, 2, 1]).apply(unique())]", "[1, 2]"
+)
 
 
 def choose_from_datasets(
     datasets: Any, choice_dataset: Dataset, stop_on_empty_dataset: bool = False
 ) -> Dataset:
-    """Call `Dataset.choose_from_datasets`; by default, exhausted datasets are skipped."""
+    """Call `Dataset.choose_from_datasets`; by default, exhausted datasets are skipped.
+
+    >>> evens, odds = Dataset.range(0, 6, 2), Dataset.range(1, 6, 2)
+    >>> [int(each) for each in choose_from_datasets([evens, odds], Dataset.range(2).repeat(2))]
+    [0, 1, 2, 3]
+    """
     return Dataset.choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset)
 
 
@@ -195,7 +299,14 @@ def save(
     shard_func: Any = None,
     checkpoint_args: Any = None,
 ) -> None:
-    """Call `dataset.save(path)`."""
+    """Call `dataset.save(path)`.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(Dataset.range(3), folder)
+    ...     [int(each) for each in Dataset.load(folder)]
+    [0, 1, 2]
+    """
     dataset.save(path, compression, shard_func, checkpoint_args)
 
 

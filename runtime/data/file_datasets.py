@@ -208,7 +208,16 @@ class FixedLengthRecordDataset(Dataset):
 
 
 class TFRecordDataset(Dataset):
-    """A dataset of the records of TFRecord files, as strings. A damaged record raises DataLossError when it is read."""
+    """A dataset of the records of TFRecord files, as strings. A damaged record raises DataLossError when it is read.
+
+    >>> import tempfile
+    >>> from agc.runtime.io import TFRecordWriter
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with TFRecordWriter(folder + "/a") as writer:
+    ...         writer.write(b"one")
+    ...     [record.numpy() for record in TFRecordDataset(folder + "/a")]
+    [b'one']
+    """
 
     def __init__(
         self,

@@ -14,7 +14,12 @@ from .user_functions import Calls, Traced, arguments_of
 
 
 class Reducer:
-    """Three functions: key → state, (state, element) → state, state → result."""
+    """Three functions: key → state, (state, element) → state, state → result.
+
+    >>> count = Reducer(lambda key: 0, lambda found, x: found + 1, lambda found: found)
+    >>> count.reduce_func(4, "x")
+    5
+    """
 
     def __init__(
         self,

@@ -53,7 +53,11 @@ class _Group:
 
 
 class AutoShardPolicy(enum.IntEnum):
-    """The way in which a dataset is split among workers."""
+    """The way in which a dataset is split among workers.
+
+    >>> options = Options()
+    >>> options.experimental_distribute.auto_shard_policy = AutoShardPolicy.DATA
+    """
 
     OFF = -1
     AUTO = 0
@@ -63,7 +67,11 @@ class AutoShardPolicy(enum.IntEnum):
 
 
 class ExternalStatePolicy(enum.Enum):
-    """The handling of state outside of a dataset when the dataset is serialized."""
+    """The handling of state outside of a dataset when the dataset is serialized.
+
+    >>> options = Options()
+    >>> options.experimental_external_state_policy = ExternalStatePolicy.FAIL
+    """
 
     WARN = 0
     IGNORE = 1
@@ -71,7 +79,11 @@ class ExternalStatePolicy(enum.Enum):
 
 
 class AutotuneAlgorithm(enum.Enum):
-    """The algorithm that tunes buffers and parallelism."""
+    """The algorithm that tunes buffers and parallelism.
+
+    >>> options = Options()
+    >>> options.autotune.autotune_algorithm = AutotuneAlgorithm.HILL_CLIMB
+    """
 
     DEFAULT = 0
     HILL_CLIMB = 1
@@ -81,7 +93,11 @@ class AutotuneAlgorithm(enum.Enum):
 
 
 class AutotuneOptions(_Group):
-    """Options of the tuning of buffers and parallelism."""
+    """Options of the tuning of buffers and parallelism.
+
+    >>> options = Options()
+    >>> options.autotune.enabled = False
+    """
 
     _names = (
         "enabled",
@@ -94,20 +110,32 @@ class AutotuneOptions(_Group):
 
 
 class ThreadingOptions(_Group):
-    """The maximum numbers of threads."""
+    """The maximum numbers of threads.
+
+    >>> options = Options()
+    >>> options.threading.private_threadpool_size = 2
+    """
 
     _names = ("max_intra_op_parallelism", "private_threadpool_size")
 
 
 class DistributeOptions(_Group):
-    """The distribution of datasets to workers."""
+    """The distribution of datasets to workers.
+
+    >>> Options().experimental_distribute.auto_shard_policy.name
+    'AUTO'
+    """
 
     _names = ("auto_shard_policy", "num_devices")
     auto_shard_policy = AutoShardPolicy.AUTO
 
 
 class OptimizationOptions(_Group):
-    """The allowed rewrites of a pipeline."""
+    """The allowed rewrites of a pipeline.
+
+    >>> options = Options()
+    >>> options.experimental_optimization.map_fusion = True
+    """
 
     _names = (
         "apply_default_optimizations", "filter_fusion", "filter_parallelization", "inject_prefetch",
@@ -117,7 +145,11 @@ class OptimizationOptions(_Group):
 
 
 class ServiceOptions(_Group):
-    """Options of the tf.data service."""
+    """Options of the tf.data service.
+
+    >>> ServiceOptions().pinned is None
+    True
+    """
 
     _names = ("pinned",)
 

@@ -15,7 +15,11 @@ from ..storage.crc32c import masked_crc32c
 
 @export("io.TFRecordOptions")
 class TFRecordOptions:
-    """Compression of records: `compression_type` is "", "GZIP" or "ZLIB", `compression_level` 0 to 9."""
+    """Compression of records: `compression_type` is "", "GZIP" or "ZLIB", `compression_level` 0 to 9.
+
+    >>> TFRecordOptions("GZIP", compression_level=9).compression_type
+    'GZIP'
+    """
 
     def __init__(
         self,

@@ -17,7 +17,11 @@ from ..train.cluster_spec import ClusterSpec
 
 @export("distribute.cluster_resolver.ClusterResolver")
 class ClusterResolver:
-    """The base class of resolvers."""
+    """The base class of resolvers.
+
+    >>> issubclass(SimpleClusterResolver, ClusterResolver)
+    True
+    """
 
     task_type: str | None = None
     task_id: int | None = None
@@ -100,6 +104,12 @@ class TFConfigClusterResolver(ClusterResolver):
         task_type, task_id, rpc_layer, environment: values to use instead of those in TF_CONFIG.
 
     Raises ValueError for text that is not JSON.
+
+    >>> import os
+    >>> os.environ["TF_CONFIG"] = '{"cluster": {"worker": ["host0:1"]}, "task": {"type": "worker", "index": 0}}'
+    >>> TFConfigClusterResolver().master()
+    'host0:1'
+    >>> del os.environ["TF_CONFIG"]
     """
 
     def __init__(

@@ -87,7 +87,13 @@ def innermost() -> Place | None:
 
 @export("distribute.ReplicaContext")
 class ReplicaContext:
-    """The view of one replica. If it is the only one, collective operations return its own values."""
+    """The view of one replica. If it is the only one, collective operations return its own values.
+
+    >>> import agc.runtime as tf
+    >>> strategy = tf.distribute.OneDeviceStrategy("CPU:0")
+    >>> strategy.run(lambda: tf.distribute.get_replica_context().replica_id_in_sync_group)
+    0
+    """
 
     thread: Any = None  # the thread of this replica, if there are several
     variables: Any = None

@@ -187,7 +187,11 @@ class MultiWorkerMirroredStrategy(Strategy):
 
 @export("distribute.experimental.MultiWorkerMirroredStrategy")
 class ExperimentalMultiWorkerMirroredStrategy(MultiWorkerMirroredStrategy):
-    """`MultiWorkerMirroredStrategy` with the arguments of older programs; `communication` has no effect."""
+    """`MultiWorkerMirroredStrategy` with the arguments of older programs; `communication` has no effect.
+
+    >>> ExperimentalMultiWorkerMirroredStrategy().num_replicas_in_sync
+    1
+    """
 
     def __init__(
         self,

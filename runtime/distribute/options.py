@@ -11,7 +11,11 @@ from ..core.export import export
 
 @export("distribute.InputReplicationMode")
 class InputReplicationMode(enum.Enum):
-    """The number of pipelines that `distribute_datasets_from_function` makes."""
+    """The number of pipelines that `distribute_datasets_from_function` makes.
+
+    >>> InputOptions(experimental_replication_mode=InputReplicationMode.PER_REPLICA)[1].name
+    'PER_REPLICA'
+    """
 
     PER_WORKER = "PER_WORKER"
     PER_REPLICA = "PER_REPLICA"
@@ -19,7 +23,11 @@ class InputReplicationMode(enum.Enum):
 
 @export("distribute.InputOptions")
 class InputOptions(NamedTuple):
-    """Options of `experimental_distribute_dataset` and `distribute_datasets_from_function`."""
+    """Options of `experimental_distribute_dataset` and `distribute_datasets_from_function`.
+
+    >>> InputOptions(experimental_fetch_to_device=False).experimental_fetch_to_device
+    False
+    """
 
     experimental_fetch_to_device: bool | None = None
     experimental_replication_mode: InputReplicationMode = InputReplicationMode.PER_WORKER
@@ -29,7 +37,11 @@ class InputOptions(NamedTuple):
 
 @export("distribute.RunOptions")
 class RunOptions(NamedTuple):
-    """Options of `tf.distribute.Strategy.run`."""
+    """Options of `tf.distribute.Strategy.run`.
+
+    >>> RunOptions().experimental_enable_dynamic_batch_size
+    True
+    """
 
     experimental_enable_dynamic_batch_size: bool = True
     experimental_bucketizing_dynamic_shape: bool = False
@@ -38,12 +50,20 @@ class RunOptions(NamedTuple):
 
 @export("distribute.CrossDeviceOps")
 class CrossDeviceOps:
-    """Ways to add the values of replicas, which programs pass: here each of them adds the values in order."""
+    """Ways to add the values of replicas, which programs pass: here each of them adds the values in order.
+
+    >>> issubclass(NcclAllReduce, CrossDeviceOps)
+    True
+    """
 
 
 @export("distribute.ReductionToOneDevice")
 class ReductionToOneDevice(CrossDeviceOps):
-    """The reduction on one device, then copies. Raises UnimplementedError for an `accumulation_fn`."""
+    """The reduction on one device, then copies. Raises UnimplementedError for an `accumulation_fn`.
+
+    >>> import agc.runtime as tf
+    >>> strategy = tf.distribute.MirroredStrategy(cross_device_ops=ReductionToOneDevice())
+    """
 
     def __init__(self, reduce_to_device: Any = None, accumulation_fn: Any = None) -> None:
         if accumulation_fn is not None:
@@ -55,7 +75,11 @@ class ReductionToOneDevice(CrossDeviceOps):
 
 @export("distribute.NcclAllReduce")
 class NcclAllReduce(CrossDeviceOps):
-    """The reduction of NCCL; `num_packs` has no effect."""
+    """The reduction of NCCL; `num_packs` has no effect.
+
+    >>> import agc.runtime as tf
+    >>> strategy = tf.distribute.MirroredStrategy(cross_device_ops=NcclAllReduce())
+    """
 
     def __init__(self, num_packs: int = 1) -> None:
         if num_packs < 0:
@@ -64,14 +88,22 @@ class NcclAllReduce(CrossDeviceOps):
 
 @export("distribute.HierarchicalCopyAllReduce")
 class HierarchicalCopyAllReduce(NcclAllReduce):
-    """The reduction along a hierarchy of devices; `num_packs` has no effect."""
+    """The reduction along a hierarchy of devices; `num_packs` has no effect.
+
+    >>> import agc.runtime as tf
+    >>> strategy = tf.distribute.MirroredStrategy(cross_device_ops=HierarchicalCopyAllReduce())
+    """
 
 
 @export(
     "distribute.experimental.CollectiveCommunication", "distribute.experimental.CommunicationImplementation"
 )
 class CommunicationImplementation(enum.Enum):
-    """The library of collective operations."""
+    """The library of collective operations.
+
+    >>> CommunicationOptions(implementation=CommunicationImplementation.RING).implementation.name
+    'RING'
+    """
 
     AUTO = "AUTO"
     RING = "RING"
@@ -80,7 +112,11 @@ class CommunicationImplementation(enum.Enum):
 
 @export("distribute.experimental.CollectiveHints", "distribute.experimental.CommunicationOptions")
 class CommunicationOptions(NamedTuple):
-    """Options of collective operations."""
+    """Options of collective operations.
+
+    >>> CommunicationOptions(timeout_seconds=60.0).timeout_seconds
+    60.0
+    """
 
     bytes_per_pack: int = 0
     timeout_seconds: float | None = None
@@ -89,7 +125,14 @@ class CommunicationOptions(NamedTuple):
 
 @export("distribute.experimental.ValueContext")
 class ValueContext(NamedTuple):
-    """The argument of a function for `experimental_distribute_values_from_function`."""
+    """The argument of a function for `experimental_distribute_values_from_function`.
+
+    >>> import agc.runtime as tf
+    >>> strategy = tf.distribute.OneDeviceStrategy("CPU:0")
+    >>> numbered = lambda context: context.replica_id_in_sync_group
+    >>> strategy.experimental_distribute_values_from_function(numbered)
+    0
+    """
 
     replica_id_in_sync_group: int = 0
     num_replicas_in_sync: int = 1

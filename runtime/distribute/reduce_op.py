@@ -16,7 +16,13 @@ from ..ops.arrays.concat_split import concat
 
 @export("distribute.ReduceOp")
 class ReduceOp(enum.Enum):
-    """The sum or the mean."""
+    """The sum or the mean.
+
+    >>> import agc.runtime as tf
+    >>> strategy = tf.distribute.OneDeviceStrategy("CPU:0")
+    >>> strategy.reduce(ReduceOp.SUM, tf.constant([1, 2]), axis=0).numpy()
+    np.int32(3)
+    """
 
     SUM = "SUM"
     MEAN = "MEAN"

@@ -20,7 +20,12 @@ from .reduce_op import ReduceOp
 
 @export("distribute.InputContext")
 class InputContext:
-    """The argument of a function for `distribute_datasets_from_function`: one pipeline, for one replica."""
+    """The argument of a function for `distribute_datasets_from_function`: one pipeline, for one replica.
+
+    >>> context = InputContext(num_input_pipelines=2, input_pipeline_id=1, num_replicas_in_sync=2)
+    >>> context.get_per_replica_batch_size(8)
+    4
+    """
 
     def __init__(
         self, num_input_pipelines: int = 1, input_pipeline_id: int = 0, num_replicas_in_sync: int = 1
@@ -44,7 +49,11 @@ class InputContext:
 
 @export("distribute.StrategyExtended")
 class StrategyExtended:
-    """Members of strategies that optimizers and libraries use; here every variable is on the one device."""
+    """Members of strategies that optimizers and libraries use; here every variable is on the one device.
+
+    >>> OneDeviceStrategy("CPU:0").extended.worker_devices
+    ('/job:localhost/replica:0/task:0/device:CPU:0',)
+    """
 
     def __init__(self, container_strategy: Strategy) -> None:
         self._strategy = container_strategy
@@ -94,7 +103,11 @@ class StrategyExtended:
 
 @export("distribute.Strategy")
 class Strategy:
-    """A strategy with one replica, on the CPU."""
+    """A strategy with one replica, on the CPU.
+
+    >>> OneDeviceStrategy("CPU:0").num_replicas_in_sync
+    1
+    """
 
     def __init__(self, extended: Any = None) -> None:
         self.extended = extended or StrategyExtended(self)
@@ -182,7 +195,12 @@ _chosen = contextlib.ExitStack()  # the scope of the strategy that the program h
 
 @export("distribute.get_strategy")
 def get_strategy() -> Strategy:
-    """Return the strategy whose scope or replica this is; outside of all, one for one device."""
+    """Return the strategy whose scope or replica this is; outside of all, one for one device.
+
+    >>> with OneDeviceStrategy("CPU:0").scope() as strategy:
+    ...     get_strategy() is strategy
+    True
+    """
     place = innermost()
     return DEFAULT if place is None else place.strategy
 
@@ -192,6 +210,11 @@ def experimental_set_strategy(strategy: Strategy | None) -> None:
     """Enter the scope of a strategy until the next call, in the calling thread; None only leaves the last one.
 
     Raises RuntimeError in the scope of a strategy.
+
+    >>> experimental_set_strategy(OneDeviceStrategy("CPU:0"))
+    >>> has_strategy()
+    True
+    >>> experimental_set_strategy(None)
     """
     _chosen.close()
     if innermost() is not None:
@@ -202,7 +225,11 @@ def experimental_set_strategy(strategy: Strategy | None) -> None:
 
 @export("distribute.has_strategy")
 def has_strategy() -> bool:
-    """Return whether this is in a strategy that the program made."""
+    """Return whether this is in a strategy that the program made.
+
+    >>> has_strategy()
+    False
+    """
     return get_strategy() is not DEFAULT
 
 
@@ -221,7 +248,14 @@ def get_replica_context() -> ReplicaContext | None:
 
 @export("distribute.in_cross_replica_context")
 def in_cross_replica_context() -> bool:
-    """Return whether this is in a strategy's scope and outside of `run`."""
+    """Return whether this is in a strategy's scope and outside of `run`.
+
+    >>> in_cross_replica_context()
+    False
+    >>> with OneDeviceStrategy("CPU:0").scope():
+    ...     in_cross_replica_context()
+    True
+    """
     return get_replica_context() is None
 
 
@@ -237,7 +271,11 @@ def replicas_here(name: str) -> int:
 
 @export("distribute.OneDeviceStrategy")
 class OneDeviceStrategy(Strategy):
-    """A strategy for one device, a CPU. Raises ValueError for another device."""
+    """A strategy for one device, a CPU. Raises ValueError for another device.
+
+    >>> OneDeviceStrategy("CPU:0").run(lambda x: x + 1, args=(2,))
+    3
+    """
 
     def __init__(self, device: str) -> None:
         super().__init__()
@@ -262,13 +300,25 @@ def _refuse(name: str) -> Callable[..., NoReturn]:
 
 @export("distribute.TPUStrategy", "distribute.experimental.TPUStrategy")
 class TPUStrategy(Strategy):
-    """A strategy of TPUs: its constructor raises UnimplementedError."""
+    """A strategy of TPUs: its constructor raises UnimplementedError.
+
+    >>> TPUStrategy(None)
+    Traceback (most recent call last):
+        ...
+    agc.runtime.errors.UnimplementedError: tf.distribute.TPUStrategy needs servers or accelerators...
+    """
 
     __init__ = _refuse("TPUStrategy")
 
 
 @export("distribute.ParameterServerStrategy", "distribute.experimental.ParameterServerStrategy")
 class ParameterServerStrategy(Strategy):
-    """A strategy of parameter servers: its constructor raises UnimplementedError."""
+    """A strategy of parameter servers: its constructor raises UnimplementedError.
+
+    >>> ParameterServerStrategy(None)
+    Traceback (most recent call last):
+        ...
+    agc.runtime.errors.UnimplementedError: tf.distribute.ParameterServerStrategy needs servers or accelerators...
+    """
 
     __init__ = _refuse("ParameterServerStrategy")

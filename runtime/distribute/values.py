@@ -17,7 +17,15 @@ from ..core.type_spec import CompositeTensor, TypeSpec, type_spec_from_value
 
 @export("distribute.DistributedValues")
 class DistributedValues:
-    """Values of several replicas: a `PerReplica`, or a variable of a strategy with several replicas."""
+    """Values of several replicas: a `PerReplica`, or a variable of a strategy with several replicas.
+
+    >>> import agc.runtime as tf
+    >>> strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+    >>> numbers = lambda context: context.replica_id_in_sync_group
+    >>> values = strategy.experimental_distribute_values_from_function(numbers)
+    >>> isinstance(values, DistributedValues), strategy.experimental_local_results(values)
+    (True, (0, 1))
+    """
 
     values: tuple[Any, ...]
     _values: Any = property(operator.attrgetter("values"))  # libraries read it
@@ -34,7 +42,13 @@ class DistributedValues:
 
 
 class Mirrored(DistributedValues):
-    """Values of several replicas that are kept equal, such as a mirrored variable; for `isinstance`."""
+    """Values of several replicas that are kept equal, such as a mirrored variable; for `isinstance`.
+
+    >>> import agc.runtime as tf
+    >>> with tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"]).scope():
+    ...     isinstance(tf.Variable(1.0), Mirrored)
+    True
+    """
 
 
 class PerReplica(DistributedValues, CompositeTensor):

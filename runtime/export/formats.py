@@ -29,7 +29,11 @@ class Run(Protocol):
 
 
 class Format(NamedTuple):
-    """A format: its name, the suffix of its files ("" for folders), what it is for, and its module."""
+    """A format: its name, the suffix of its files ("" for folders), what it is for, and its module.
+
+    >>> format_of("onnx", "").suffix
+    '.onnx'
+    """
 
     name: str
     suffix: str
@@ -71,7 +75,11 @@ FORMATS = {
 
 
 def format_of(name: str | None, path: str | Path) -> Format:
-    """Return the format with a name, or by the suffix of a path if the name is None. ValueError if there is none."""
+    """Return the format with a name, or by the suffix of a path if the name is None. ValueError if there is none.
+
+    >>> format_of(None, "f.mmd").name
+    'mermaid'
+    """
     if name is not None:
         if name not in FORMATS:
             raise ValueError(f"there is no format {name!r}; the formats are {', '.join(FORMATS)}")

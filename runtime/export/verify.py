@@ -17,7 +17,11 @@ RELATIVE = {2: 1e-2, 4: 1e-4, 8: 1e-9}
 
 
 class Difference(NamedTuple):
-    """The difference between an output of the written file and that of agc."""
+    """The difference between an output of the written file and that of agc.
+
+    >>> print(Difference("y", 0.0, True))
+    y: agrees, largest difference 0
+    """
 
     output: str
     largest: float  # of absolute differences; inf for another shape or dtype
@@ -48,6 +52,12 @@ def verify(
 
     Integers, strings and Booleans must be equal, floating-point numbers within `RELATIVE`. Raises ValueError for a
     format that has no runtime.
+
+    >>> import agc.runtime as tf, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     program = tf.export.onnx(lambda x: 2.0 * x, folder + "/f.onnx", [tf.TensorSpec([2])])
+    ...     [found.agrees for found in verify(program, folder + "/f.onnx")]
+    [True]
     """
     row = format_of(to, path)
     run = row.run

@@ -34,6 +34,12 @@ def write(
 
     Returns the program that was written. Raises ValueError for an unknown format or option, and `CannotExportError`,
     which lists all reasons, for a program that the format cannot express.
+
+    >>> import agc.runtime as tf, os, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = write(tf.sin, folder + "/f.txt", [tf.TensorSpec([2])])
+    ...     os.listdir(folder)
+    ['f.txt']
     """
     row = format_of(to, path)
     _check_options(row, options)

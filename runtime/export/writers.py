@@ -17,22 +17,51 @@ Signature = Sequence[Any] | Mapping[str, Any]
 
 
 def text(source: Any, path: Any, input_signature: Signature = ()) -> Program:
-    """Write the graph of a function as text; see `write`."""
+    """Write the graph of a function as text; see `write`.
+
+    >>> import agc.runtime as tf, pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = text(tf.sin, folder + "/f.txt", [tf.TensorSpec([2])])
+    ...     print(pathlib.Path(folder, "f.txt").read_text(), end="")
+    graph sin(x: float32[2]) -> float32[2]
+      _ = sin x                                     : float32[2]
+      return _
+    """
     return write(source, path, input_signature, to="text")
 
 
 def json(source: Any, path: Any, input_signature: Signature = ()) -> Program:
-    """Write the graph of a function as JSON; see `write`."""
+    """Write the graph of a function as JSON; see `write`.
+
+    >>> import agc.runtime as tf, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     json(tf.sin, folder + "/f.json", [tf.TensorSpec([2])]).name
+    'sin'
+    """
     return write(source, path, input_signature, to="json")
 
 
 def dot(source: Any, path: Any, input_signature: Signature = ()) -> Program:
-    """Write the graph of a function as a picture for Graphviz; see `write`."""
+    """Write the graph of a function as a picture for Graphviz; see `write`.
+
+    >>> import agc.runtime as tf, pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = dot(tf.sin, folder + "/f.dot", [tf.TensorSpec([2])])
+    ...     pathlib.Path(folder, "f.dot").read_text()[:7]
+    'digraph'
+    """
     return write(source, path, input_signature, to="dot")
 
 
 def mermaid(source: Any, path: Any, input_signature: Signature = ()) -> Program:
-    """Write the graph of a function as a flowchart of Mermaid; see `write`."""
+    """Write the graph of a function as a flowchart of Mermaid; see `write`.
+
+    >>> import agc.runtime as tf, pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = mermaid(tf.sin, folder + "/f.mmd", [tf.TensorSpec([2])])
+    ...     pathlib.Path(folder, "f.mmd").read_text()[:12]
+    'flowchart TD'
+    """
     return write(source, path, input_signature, to="mermaid")
 
 
@@ -54,6 +83,12 @@ def onnx(
 
     Variables that the function assigns are inputs `NAME` with the current value as the default, and outputs
     `NAME_next`. Raises `CannotExportError` with all operations that ONNX cannot express.
+
+    >>> import agc.runtime as tf, os, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = onnx(lambda x: 2.0 * x, folder + "/f.onnx", [tf.TensorSpec([None])])
+    ...     os.listdir(folder)
+    ['f.onnx']
     """
     options = {"opset": opset, "allow_random": allow_random}
     return write(source, path, input_signature, to="onnx", dynamic_axes=dynamic_axes, **options)
@@ -63,6 +98,11 @@ def graphdef(source: Any, path: Any, input_signature: Signature = ()) -> Program
     """Write a function as a frozen GraphDef of TensorFlow, with variables as constants; see `write`.
 
     Raises CannotExportError also for a program that assigns variables.
+
+    >>> import agc.runtime as tf, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     graphdef(tf.sin, folder + "/f.pb", [tf.TensorSpec([2])]).outputs[0].name
+    'output_0'
     """
     return write(source, path, input_signature, to="graphdef")
 
@@ -105,5 +145,8 @@ def stablehlo(
 
     Variables that the function assigns are inputs after the others, and results after the others. If a check may
     fail, the first result says whether it has. Raises `CannotExportError` with all operations that XLA cannot run.
+
+    >>> stablehlo(lambda x: 2.0 * x, "f.stablehlo", [tf.TensorSpec([2])])  # doctest: +SKIP
+    Program(name='lambda_', ...)
     """
     return write(source, path, input_signature, to="stablehlo", dynamic_axes=dynamic_axes)

@@ -54,6 +54,12 @@ class Program(NamedTuple):
     """A graph to be written in a format.
 
     The inputs of `graph` are those of `inputs`, then those of `variables`. Its outputs are those of `outputs`.
+
+    >>> import agc.runtime as tf, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     program = tf.export.text(tf.sin, folder + "/f.txt", [tf.TensorSpec([2])])
+    >>> [port.name for port in program.inputs], program.run([np.zeros(2, np.float32)])
+    (['x'], [array([0., 0.], dtype=float32)])
     """
 
     name: str

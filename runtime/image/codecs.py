@@ -36,6 +36,11 @@ def decode_image(
         expand_animations: if false, the first frame of a GIF is returned, and the result has a known rank.
 
     Raises InvalidArgumentError for other files, and images of more than 512 MiB.
+
+    >>> import agc.runtime as tf
+    >>> png = tf.io.encode_png(tf.constant([[[255], [0]]], tf.uint8))
+    >>> decode_image(png, dtype=tf.float32).numpy().tolist()
+    [[[1.0], [0.0]]]
     """
     source = "image" if expand_animations else "still"
     return codecs.decode(contents, channels or 0, dtype, source, name=name)
@@ -73,19 +78,37 @@ def decode_jpeg(
         ratio: by which the image is made smaller: 1, 2, 4 or 8.
         try_recover_truncated: whether a file that breaks off is decoded as far as it goes.
         fancy_upscaling, acceptable_fraction, dct_method: accepted for compatibility.
+
+    >>> import agc.runtime as tf
+    >>> decode_jpeg(encode_jpeg(tf.zeros([2, 3, 3], tf.uint8))).shape
+    TensorShape([2, 3, 3])
     """
     return codecs.decode(contents, channels, dtypes.uint8, "jpeg", ratio, try_recover_truncated, name=name)
 
 
 @export("io.decode_gif", "image.decode_gif")
 def decode_gif(contents: Any, name: str | None = None) -> Any:
-    """Return the frames of a GIF as uint8 [frames, height, width, 3]; see `tf.io.decode_image`."""
+    r"""Return the frames of a GIF as uint8 [frames, height, width, 3]; see `tf.io.decode_image`.
+
+    >>> gif = (
+    ...     b"GIF89a\x01\x00\x01\x00\x80\x00\x00\xff\x00\x00\x00\x00\x00,\x00\x00\x00\x00\x01\x00\x01\x00\x00"
+    ...     b"\x02\x02D\x01\x00;"
+    ... )
+    >>> decode_gif(gif).numpy().tolist()
+    [[[[255, 0, 0]]]]
+    """
     return codecs.decode(contents, 0, dtypes.uint8, "gif", name=name)
 
 
 @export("io.decode_bmp", "image.decode_bmp")
 def decode_bmp(contents: Any, channels: int = 0, name: str | None = None) -> Any:
-    """Return a BMP image as uint8 [height, width, channels]; see `tf.io.decode_image`."""
+    r"""Return a BMP image as uint8 [height, width, channels]; see `tf.io.decode_image`.
+
+    >>> bmp = b"BM:" + bytes(7) + b"6" + bytes(3) + b"(" + bytes(3) + b"\x01" + bytes(3) + b"\x01" + bytes(3)
+    >>> bmp += b"\x01\x00\x18" + bytes(25) + b"\x00\x00\xff\x00"
+    >>> decode_bmp(bmp).numpy().tolist()
+    [[[255, 0, 0]]]
+    """
     return codecs.decode(contents, channels, dtypes.uint8, "bmp", name=name)
 
 
@@ -104,6 +127,10 @@ def decode_and_crop_jpeg(
     """Return a part of a JPEG image; `crop_window` is its first row and column, its height and its width.
 
     Raises InvalidArgumentError for a window that is not inside of the image.
+
+    >>> import agc.runtime as tf
+    >>> decode_and_crop_jpeg(encode_jpeg(tf.zeros([8, 8, 3], tf.uint8)), [0, 0, 4, 2]).shape
+    TensorShape([4, 2, 3])
     """
     expect(is_jpeg(contents), "decode_and_crop_jpeg can run on JPEG only.")
     whole = codecs.decode(contents, channels, dtypes.uint8, "jpeg", ratio, try_recover_truncated, name=name)
@@ -116,7 +143,12 @@ def decode_and_crop_jpeg(
 
 @export("io.extract_jpeg_shape", "image.extract_jpeg_shape")
 def extract_jpeg_shape(contents: Any, output_type: Any = dtypes.int32, name: str | None = None) -> Any:
-    """Return height, width and channels of a JPEG image, without decoding it."""
+    """Return height, width and channels of a JPEG image, without decoding it.
+
+    >>> import agc.runtime as tf
+    >>> extract_jpeg_shape(encode_jpeg(tf.zeros([2, 3, 1], tf.uint8))).numpy().tolist()
+    [2, 3, 1]
+    """
     return codecs.jpeg_shape(contents, output_type, name=name)
 
 
@@ -154,6 +186,10 @@ def encode_jpeg(
         xmp_metadata: must be empty.
 
     Raises InvalidArgumentError and ValueError for other images and options.
+
+    >>> import agc.runtime as tf
+    >>> is_jpeg(encode_jpeg(tf.zeros([2, 3, 1], tf.uint8))).numpy()
+    np.True_
     """
     tensor = convert_to_tensor(image)
     wanted = {"": None, "grayscale": 1, "rgb": 3}
@@ -186,6 +222,10 @@ def adjust_jpeg_quality(
         image: [height, width, 3], uint8, or floating with numbers from 0 to 1.
         jpeg_quality: a Python integer.
         dct_method: accepted for compatibility.
+
+    >>> import agc.runtime as tf
+    >>> adjust_jpeg_quality(tf.zeros([2, 3, 3], tf.uint8), 50).shape
+    TensorShape([2, 3, 3])
     """
     tensor = convert_to_tensor(image)
     eight_bits = convert_image_dtype(tensor, dtypes.uint8, saturate=True)

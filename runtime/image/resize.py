@@ -28,7 +28,11 @@ from .crop_and_pad import pad_to_bounding_box
 
 @export("image.ResizeMethod")
 class ResizeMethod:
-    """The names of the methods of `resize`."""
+    """The names of the methods of `resize`.
+
+    >>> ResizeMethod.BICUBIC
+    'bicubic'
+    """
 
     BILINEAR = "bilinear"
     NEAREST_NEIGHBOR = "nearest"

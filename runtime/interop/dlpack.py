@@ -25,7 +25,12 @@ CPU = (1, 0)
 
 @export("experimental.dlpack.to_dlpack")
 def to_dlpack(tf_tensor: Any) -> Any:
-    """Return a tensor as a DLPack capsule, which can be consumed once. TypeError for strings and traced tensors."""
+    """Return a tensor as a DLPack capsule, which can be consumed once. TypeError for strings and traced tensors.
+
+    >>> from agc.runtime import constant
+    >>> from_dlpack(to_dlpack(constant([1, 2]))).numpy().tolist()
+    [1, 2]
+    """
     return exported(convert_to_tensor(tf_tensor))
 
 
@@ -64,6 +69,9 @@ def from_dlpack(dlcapsule: Any) -> EagerTensor:
     """Return a tensor with the values of a capsule, or of another library's array. The data are copied.
 
     Raises BufferError, TypeError or RuntimeError for memory that NumPy cannot read, such as a GPU's.
+
+    >>> from_dlpack(np.array([1.0, 2.0])).numpy().tolist()
+    [1.0, 2.0]
     """
     source = dlcapsule if hasattr(dlcapsule, "__dlpack__") else _Capsule(dlcapsule)
     return EagerTensor(np.from_dlpack(source).copy())

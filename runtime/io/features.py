@@ -15,7 +15,11 @@ from ..core.export import export
 
 @export("io.VarLenFeature")
 class VarLenFeature(NamedTuple):
-    """A feature with any number of values, which becomes a sparse tensor."""
+    """A feature with any number of values, which becomes a sparse tensor.
+
+    >>> VarLenFeature("int64").dtype
+    'int64'
+    """
 
     dtype: Any
 
@@ -38,7 +42,11 @@ class FixedLenFeature(NamedTuple):
 
 @export("io.FixedLenSequenceFeature")
 class FixedLenSequenceFeature(NamedTuple):
-    """A feature that is any number of tensors of one shape, which becomes a padded tensor."""
+    """A feature that is any number of tensors of one shape, which becomes a padded tensor.
+
+    >>> FixedLenSequenceFeature([2], "float32", allow_missing=True).shape
+    [2]
+    """
 
     shape: Any
     dtype: Any
@@ -52,6 +60,9 @@ class SparseFeature(NamedTuple):
 
     Attributes: `index_key`, the name of the feature with the coordinates, or one for each axis; `value_key`; `dtype`;
     `size`, one number or one for each axis; `already_sorted`, whether the coordinates are in order.
+
+    >>> SparseFeature("index", "value", "float32", 100).size
+    100
     """
 
     index_key: Any

@@ -269,6 +269,15 @@ def parse_sequence_example(
     The lengths are those of the sequences of `FixedLenSequenceFeature`.
 
     Raises InvalidArgumentError for invalid records, and for required features that a record lacks.
+
+    >>> import agc.runtime as tf
+    >>> step = tf.train.Feature(int64_list=tf.train.Int64List(value=[1, 2]))
+    >>> lists = tf.train.FeatureLists(feature_list={"ids": tf.train.FeatureList(feature=[step, step])})
+    >>> record = tf.train.SequenceExample(feature_lists=lists).SerializeToString()
+    >>> features = {"ids": tf.io.FixedLenSequenceFeature([2], tf.int64)}
+    >>> _, sequences, lengths = parse_sequence_example([record], sequence_features=features)
+    >>> sequences["ids"].numpy().tolist(), lengths["ids"].numpy().tolist()
+    ([[[1, 2], [1, 2]]], [2])
     """
     if not context_features and not sequence_features:
         raise ValueError(
@@ -326,7 +335,15 @@ def parse_single_sequence_example(
     example_name: Any = None,
     name: str | None = None,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the context and the sequences of one `tf.train.SequenceExample`; see `tf.io.parse_sequence_example`."""
+    """Return the context and the sequences of one `tf.train.SequenceExample`; see `tf.io.parse_sequence_example`.
+
+    >>> import agc.runtime as tf
+    >>> context = tf.train.Features(feature={"n": tf.train.Feature(int64_list=tf.train.Int64List(value=[7]))})
+    >>> record = tf.train.SequenceExample(context=context).SerializeToString()
+    >>> found, _ = parse_single_sequence_example(record, {"n": tf.io.FixedLenFeature([], tf.int64)})
+    >>> found["n"].numpy()
+    np.int64(7)
+    """
     found = parse_sequence_example(
         scalar(serialized), context_features, sequence_features, example_name, name
     )

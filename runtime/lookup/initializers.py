@@ -88,7 +88,11 @@ def _constant(value: Any, dtype: Any, what: str) -> EagerTensor:
 
 @export("lookup.TextFileIndex")
 class TextFileIndex:
-    """The parts of a line besides its columns: the whole line, and its number."""
+    """The parts of a line besides its columns: the whole line, and its number.
+
+    >>> TextFileIndex.WHOLE_LINE, TextFileIndex.LINE_NUMBER
+    (-2, -1)
+    """
 
     WHOLE_LINE = -2
     LINE_NUMBER = -1

@@ -22,7 +22,11 @@ from .session import begin, finish, running
 
 
 class ProfilerOptions(NamedTuple):
-    """TensorFlow's options. Profiles of graphs have one level of detail, so the options have no effect."""
+    """TensorFlow's options. Profiles of graphs have one level of detail, so the options have no effect.
+
+    >>> ProfilerOptions(host_tracer_level=3).host_tracer_level
+    3
+    """
 
     host_tracer_level: int = 2
     python_tracer_level: int = 0
@@ -39,13 +43,24 @@ def start(logdir: str, options: ProfilerOptions | None = None) -> None:
     Args:
         logdir: the folder that `stop` writes to.
         options: a ProfilerOptions; no effect.
+
+    >>> import os, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     start(folder)
+    ...     stop()
+    ...     os.listdir(folder + "/plugins")
+    ['profile']
     """
     begin()
     _folders[:] = [os.fspath(logdir)]
 
 
 def stop(save: bool = True) -> None:
-    """Stop the profile, and write it. Raises UnavailableError when none is active."""
+    """Stop the profile, and write it. Raises UnavailableError when none is active.
+
+    >>> start("unused")
+    >>> stop(save=False)
+    """
     stopped(save)
 
 
@@ -69,7 +84,15 @@ def _save(report: Report, logdir: str) -> None:
 
 
 class Profile:
-    """A profiled block: `start(logdir, options)` at its beginning, `stop()` at its end."""
+    """A profiled block: `start(logdir, options)` at its beginning, `stop()` at its end.
+
+    >>> import os, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with Profile(folder):
+    ...         pass
+    ...     os.listdir(folder)
+    ['plugins']
+    """
 
     def __init__(self, logdir: str, options: ProfilerOptions | None = None) -> None:
         self._logdir = logdir

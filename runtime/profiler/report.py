@@ -17,7 +17,13 @@ _SIZES = (("GB", 1 << 30), ("MB", 1 << 20), ("kB", 1 << 10))
 
 
 class ReportRow(NamedTuple):
-    """One operation of one line: calls, nanoseconds in total and without nested operations, bytes of results."""
+    """One operation of one line: calls, nanoseconds in total and without nested operations, bytes of results.
+
+    >>> import agc.runtime as tf
+    >>> report = tf.profiler.profile(tf.function(lambda x: x @ x), tf.eye(2))
+    >>> [(row.name, row.calls, row.bytes) for row in report.rows if row.name == "matmul"]
+    [('matmul', 1, 16)]
+    """
 
     name: str
     origin: Origin | None
@@ -31,6 +37,11 @@ class Report:
     """The results of a session. Attributes: `result`, the profiled function's return value, if any.
 
     `str(report)` is the text.
+
+    >>> import agc.runtime as tf
+    >>> report = tf.profiler.profile(tf.function(lambda x: x @ x), tf.eye(2))
+    >>> report.result.shape, "matmul" in [row.name for row in report.rows]
+    (TensorShape([2, 2]), True)
     """
 
     def __init__(self, session: ProfileSession, result: Any = None) -> None:

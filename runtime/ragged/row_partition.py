@@ -32,7 +32,11 @@ INTEGERS = (dtypes.int32, dtypes.int64)
 
 @export("experimental.RowPartition")
 class RowPartition:
-    """The rows of a ragged tensor along one axis; made by `from_row_splits` and the other factories."""
+    """The rows of a ragged tensor along one axis; made by `from_row_splits` and the other factories.
+
+    >>> RowPartition.from_row_lengths([2, 0, 1]).row_splits().numpy().tolist()
+    [0, 2, 2, 3]
+    """
 
     __slots__ = ("_rowids", "_splits", "_uniform")
 

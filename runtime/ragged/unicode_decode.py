@@ -55,7 +55,12 @@ def unicode_decode_with_offsets(
     replace_control_characters: bool = False,
     name: str | None = None,
 ) -> tuple[Any, Any]:
-    """Return the result of `unicode_decode`, and the byte offsets of the characters, int64."""
+    """Return the result of `unicode_decode`, and the byte offsets of the characters, int64.
+
+    >>> codes, offsets = unicode_decode_with_offsets(["aé"], "UTF-8")
+    >>> codes.to_list(), offsets.to_list()
+    ([[97, 233]], [[0, 1]])
+    """
     return _decoded(input, input_encoding, errors, replacement_char, replace_control_characters)
 
 
@@ -67,7 +72,11 @@ def unicode_split(
     replacement_char: int = REPLACEMENT,
     name: str | None = None,
 ) -> Any:
-    """Return the characters of each string, as strings in its encoding; otherwise like `unicode_decode`."""
+    r"""Return the characters of each string, as strings in its encoding; otherwise like `unicode_decode`.
+
+    >>> unicode_split("aé", "UTF-8").numpy().tolist()
+    [b'a', b'\xc3\xa9']
+    """
     return unicode_split_with_offsets(input, input_encoding, errors, replacement_char)[0]
 
 
@@ -79,7 +88,12 @@ def unicode_split_with_offsets(
     replacement_char: int = REPLACEMENT,
     name: str | None = None,
 ) -> tuple[Any, Any]:
-    """Return the result of `unicode_split`, and the byte offsets of the characters, int64."""
+    r"""Return the result of `unicode_split`, and the byte offsets of the characters, int64.
+
+    >>> characters, offsets = unicode_split_with_offsets(["éa"], "UTF-8")
+    >>> characters.to_list(), offsets.to_list()
+    ([[b'\xc3\xa9', b'a']], [[0, 2]])
+    """
     texts = rows_of(input)
     codes, offsets, counts = unicode_code_points(texts.flat, input_encoding, errors, replacement_char)
     characters = unicode_encode_rows(

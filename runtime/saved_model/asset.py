@@ -18,6 +18,13 @@ class Asset:
     function finds the copy.
 
     Raises NotFoundError when there is no such file. Saving raises InvalidArgumentError for a link.
+
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "words.txt")
+    ...     _ = path.write_text("a b")
+    ...     Asset(path).asset_path.dtype
+    tf.string
     """
 
     lock: Any = None  # the lock of the loaded saved model, which keeps the file from being deleted

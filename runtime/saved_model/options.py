@@ -18,7 +18,11 @@ class _Options:
 
 @export("saved_model.experimental.VariablePolicy")
 class VariablePolicy(enum.Enum):
-    """The data that are saved with the values of variables. It has no effect: `load` needs none of them."""
+    """The data that are saved with the values of variables. It has no effect: `load` needs none of them.
+
+    >>> SaveOptions(experimental_variable_policy=VariablePolicy.NONE).experimental_format
+    'agc'
+    """
 
     NONE = None
     SAVE_VARIABLE_DEVICES = "save_variable_devices"
@@ -30,6 +34,9 @@ class SaveOptions(_Options):
 
     `function_aliases` are functions by name that `load` can return. `experimental_format` is "agc" or "tensorflow":
     a model in TensorFlow's own format is for TensorFlow, and has functions of tensors only.
+
+    >>> SaveOptions(experimental_format="tensorflow").experimental_format
+    'tensorflow'
     """
 
     function_aliases: Mapping[str, Any] | None = None
@@ -37,6 +44,10 @@ class SaveOptions(_Options):
 
 
 class LoadOptions(_Options):
-    """Options of `load`. With `experimental_load_function_aliases=True`, the loaded object has `function_aliases`."""
+    """Options of `load`. With `experimental_load_function_aliases=True`, the loaded object has `function_aliases`.
+
+    >>> LoadOptions(experimental_load_function_aliases=True).experimental_load_function_aliases
+    True
+    """
 
     experimental_load_function_aliases = False

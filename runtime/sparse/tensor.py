@@ -147,7 +147,11 @@ class SparseTensor(CompositeTensor):
 
 @export("SparseTensorSpec")
 class SparseTensorSpec(TypeSpec):
-    """The dtype and shape of a `SparseTensor`."""
+    """The dtype and shape of a `SparseTensor`.
+
+    >>> SparseTensorSpec([None, 3], dtypes.float32)
+    SparseTensorSpec(TensorShape([None, 3]), tf.float32)
+    """
 
     __slots__ = ("_dtype", "_shape")
     _component_names = ("indices", "values", "dense_shape")

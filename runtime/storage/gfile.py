@@ -179,54 +179,115 @@ class FileStatistics(NamedTuple):
 
 
 def exists(path: Path) -> bool:
-    """Return whether a file or directory exists."""
+    """Return whether a file or directory exists.
+
+    >>> exists("no/such/file")
+    False
+    """
     return os.path.exists(_name(path))
 
 
 def isdir(path: Path) -> bool:
-    """Return whether the path is a directory."""
+    """Return whether the path is a directory.
+
+    >>> isdir(".")
+    True
+    """
     return os.path.isdir(_name(path))
 
 
 def listdir(path: Path) -> list[str]:
-    """Return the names in a directory; NotFoundError when there is none."""
+    """Return the names in a directory; NotFoundError when there is none.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     makedirs(folder + "/a/b")
+    ...     listdir(folder)
+    ['a']
+    """
     if not isdir(path):
         raise errors.NotFoundError(f"Could not find directory {_name(path)}")
     return os.listdir(_name(path))
 
 
 def mkdir(path: Path) -> None:
-    """Make a directory; do nothing when it exists. NotFoundError without its parent."""
+    """Make a directory; do nothing when it exists. NotFoundError without its parent.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     mkdir(folder + "/a")
+    ...     isdir(folder + "/a")
+    True
+    """
     if not isdir(path):
         _calling(lambda: os.mkdir(_name(path)), path)
 
 
 def makedirs(path: Path) -> None:
-    """Make a directory and its parents."""
+    """Make a directory and its parents.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     makedirs(folder + "/a/b")
+    ...     isdir(folder + "/a/b")
+    True
+    """
     _calling(lambda: os.makedirs(_name(path), exist_ok=True), path)
 
 
 def remove(path: Path) -> None:
-    """Delete a file; FailedPreconditionError for a directory."""
+    """Delete a file; FailedPreconditionError for a directory.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     GFile(folder + "/a", "w").write("text")
+    ...     remove(folder + "/a")
+    ...     exists(folder + "/a")
+    False
+    """
     _calling(lambda: os.remove(_name(path)), path)
 
 
 def rmtree(path: Path) -> None:
-    """Delete a directory with its content; NotFoundError when there is none."""
+    """Delete a directory with its content; NotFoundError when there is none.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     makedirs(folder + "/a/b")
+    ...     rmtree(folder + "/a")
+    ...     listdir(folder)
+    []
+    """
     if not exists(path):
         raise errors.NotFoundError(f"{_name(path)} not found")
     _calling(lambda: shutil.rmtree(_name(path)), path)
 
 
 def copy(src: Path, dst: Path, overwrite: bool = False) -> None:
-    """Copy a file; AlreadyExistsError when the target exists, unless `overwrite`."""
+    """Copy a file; AlreadyExistsError when the target exists, unless `overwrite`.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     GFile(folder + "/a", "w").write("text")
+    ...     copy(folder + "/a", folder + "/b")
+    ...     exists(folder + "/b")
+    True
+    """
     stat(src)
     _check_free(dst, overwrite)
     _calling(lambda: shutil.copyfile(_name(src), _name(dst)), dst)
 
 
 def rename(src: Path, dst: Path, overwrite: bool = False) -> None:
-    """Rename a file or directory; AlreadyExistsError when the target exists, unless `overwrite`."""
+    """Rename a file or directory; AlreadyExistsError when the target exists, unless `overwrite`.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     mkdir(folder + "/a")
+    ...     rename(folder + "/a", folder + "/b")
+    ...     listdir(folder)
+    ['b']
+    """
     _check_free(dst, overwrite)
     _calling(lambda: os.replace(_name(src), _name(dst)), src)
 
@@ -251,25 +312,44 @@ def glob(pattern: Any) -> list[str]:
 
 
 def stat(path: Path) -> FileStatistics:
-    """Return the size, modification time and kind of a file; NotFoundError when there is none."""
+    """Return the size, modification time and kind of a file; NotFoundError when there is none.
+
+    >>> stat(".").is_directory
+    True
+    """
     found = _calling(lambda: os.stat(_name(path)), path)
     return FileStatistics(found.st_size, found.st_mtime_ns, isdir(path))
 
 
 def walk(top: Path, topdown: bool = True, onerror: Any = None) -> Iterator[tuple[str, list[str], list[str]]]:
-    """Yield (directory, subdirectory names, file names) for a directory and all directories inside of it."""
+    """Yield (directory, subdirectory names, file names) for a directory and all directories inside of it.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     makedirs(folder + "/a")
+    ...     [inner for _, inner, _ in walk(folder)]
+    [['a'], []]
+    """
     for folder, directories, files in os.walk(_name(top), topdown, onerror):
         directories.sort()
         yield folder, directories, sorted(files)
 
 
 def join(path: Path, *paths: Path) -> str:
-    """Join parts of a path."""
+    """Join parts of a path.
+
+    >>> join("folder", "file.txt")
+    'folder/file.txt'
+    """
     return os.path.join(_name(path), *map(_name, paths))
 
 
 def get_registered_schemes() -> list[str]:
-    """Return the kinds of paths: only those of the file system."""
+    """Return the kinds of paths: only those of the file system.
+
+    >>> get_registered_schemes()
+    ['', 'file']
+    """
     return ["", "file"]
 
 

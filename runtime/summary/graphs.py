@@ -32,6 +32,13 @@ def graph(graph_data: Any) -> Tensor:
     """Write a graph, such as `concrete_function.graph`, to the default writer.
 
     Returns a bool scalar: whether it was written. Raises ValueError for an argument without a graph.
+
+    >>> import agc.runtime as tf, tempfile
+    >>> concrete = tf.function(tf.sin).get_concrete_function(1.0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with tf.summary.create_file_writer(folder).as_default():
+    ...         graph(concrete.graph).numpy()
+    np.True_
     """
     found = getattr(graph_data, "graph", graph_data)
     if not isinstance(found, Graph):

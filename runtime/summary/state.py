@@ -63,13 +63,23 @@ def scope_prefix_of(scope: str) -> str:
 
 @export("summary.experimental.get_step")
 def get_step() -> Any:
-    """Return the default step, or None."""
+    """Return the default step, or None.
+
+    >>> get_step() is None
+    True
+    """
     return _state.step
 
 
 @export("summary.experimental.set_step")
 def set_step(step: Any) -> None:
-    """Set the default step of summaries (an integer, a tensor or a variable); None for no default."""
+    """Set the default step of summaries (an integer, a tensor or a variable); None for no default.
+
+    >>> set_step(3)
+    >>> get_step()
+    3
+    >>> set_step(None)
+    """
     _state.step = step
 
 
@@ -86,7 +96,11 @@ def step_or_default(step: Any) -> Any:
 
 @export("summary.should_record_summaries")
 def should_record_summaries() -> Tensor:
-    """Return whether there is a writer and `record_if` allows recording. A bool scalar."""
+    """Return whether there is a writer and `record_if` allows recording. A bool scalar.
+
+    >>> should_record_summaries().numpy()
+    np.False_
+    """
     if _state.writer is None or not _state.writer.keeps:
         return convert_to_tensor(False)
     condition = _state.recording() if callable(_state.recording) else _state.recording
@@ -96,14 +110,24 @@ def should_record_summaries() -> Tensor:
 @export("summary.record_if")
 @contextlib.contextmanager
 def record_if(condition: Any) -> Iterator[None]:
-    """Record summaries in the block only if `condition`, a bool or a function that returns one, is true."""
+    """Record summaries in the block only if `condition`, a bool or a function that returns one, is true.
+
+    >>> with SummaryWriter().as_default(), record_if(False):
+    ...     should_record_summaries().numpy()
+    np.False_
+    """
     with changed(recording=condition):
         yield
 
 
 @export("summary.SummaryWriter")
 class SummaryWriter:
-    """The base class of writers, which drops summaries; `create_file_writer` returns one that keeps them."""
+    """The base class of writers, which drops summaries; `create_file_writer` returns one that keeps them.
+
+    >>> with SummaryWriter().as_default():
+    ...     should_record_summaries().numpy()
+    np.False_
+    """
 
     keeps = False
 

@@ -94,6 +94,9 @@ def text(name: str, data: Any, step: Any = None, description: str | None = None)
     """Write texts in Markdown: a string, or a tensor of strings of any shape.
 
     Raises TypeError for data that are no strings; otherwise as `scalar`.
+
+    >>> text("note", "**bold**", step=0).numpy()
+    np.False_
     """
     strings = convert_to_tensor(data)
     if strings.dtype is not dtypes.string:
@@ -112,6 +115,9 @@ def image(
             floats from 0 to 1, clipped to that range. max_outputs: the maximum number of images to write.
 
     Other arguments and results as for `scalar`. Raises ValueError for data of another rank or number of channels.
+
+    >>> image("gray", [[[[0.5]]]], step=0).numpy()
+    np.False_
     """
     pixels = convert_to_tensor(data)
     if pixels.shape.rank not in (4, None):
@@ -158,6 +164,9 @@ def audio(
         encoding: "wav" or None.
 
     Other arguments and results as for `scalar`. Raises ValueError for data of another rank and other encodings.
+
+    >>> audio("tone", [[[0.0], [0.5]]], 8000, step=0).numpy()
+    np.False_
     """
     waves = convert_to_tensor(data)
     if waves.shape.rank not in (3, None):
@@ -178,7 +187,10 @@ def _sounds(data: Array, rate: int, count: int) -> Array:
 
 @export("summary.flush")
 def flush(writer: Any = None, name: str | None = None) -> None:
-    """Write the buffered events of a writer, or of the default one, to the disk."""
+    """Write the buffered events of a writer, or of the default one, to the disk.
+
+    >>> flush()
+    """
     writer = state.current().writer if writer is None else writer
     if writer is not None:
         writer.flush()

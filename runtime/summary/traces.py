@@ -46,6 +46,13 @@ def trace_on(graph: bool = True, profiler: bool = False, profiler_outdir: Any = 
         profiler: whether to record a profile of all graphs; `profiler_outdir` is its folder.
 
     Has no effect while a trace is running.
+
+    >>> import agc.runtime as tf, tempfile
+    >>> trace_on()
+    >>> _ = tf.function(tf.sin)(1.0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with tf.summary.create_file_writer(folder).as_default():
+    ...         trace_export("sin", step=0)
     """
     if _running:
         return
@@ -110,7 +117,11 @@ def _key(spot: ProfilePoint) -> tuple[Any, ...]:
 
 @export("summary.trace_off")
 def trace_off() -> None:
-    """End the trace without writing it."""
+    """End the trace without writing it.
+
+    >>> trace_on()
+    >>> trace_off()
+    """
     if _running:
         _end(save=False)
 

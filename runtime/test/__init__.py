@@ -18,12 +18,20 @@ from .test_case import TestCase
 
 
 def is_gpu_available(cuda_only: bool = False, min_cuda_compute_capability: Any = None) -> bool:
-    """Return False: operations never run on a GPU."""
+    """Return False: operations never run on a GPU.
+
+    >>> is_gpu_available()
+    False
+    """
     return False
 
 
 def gpu_device_name() -> str:
-    """Return the name of a GPU, which is "" since there is none."""
+    """Return the name of a GPU, which is "" since there is none.
+
+    >>> gpu_device_name()
+    ''
+    """
     return ""
 
 
@@ -40,22 +48,38 @@ def is_built_with_gpu_support() -> bool:
 
 
 def is_built_with_xla() -> bool:
-    """Return False: there is no XLA."""
+    """Return False: XLA is no part of the package. `jit_compile="xla"` runs functions by it, through JAX.
+
+    >>> is_built_with_xla()
+    False
+    """
     return False
 
 
 def is_cpu_target_available(target: str) -> bool:
-    """Return False: XLA's CPU targets do not exist here."""
+    """Return False: no target of XLA's compiler can be chosen.
+
+    >>> is_cpu_target_available("x86")
+    False
+    """
     return False
 
 
 def main(argv: list[str] | None = None) -> None:
-    """Run the test cases of the main module, as `unittest.main` does."""
+    """Run the test cases of the main module, as `unittest.main` does.
+
+    >>> if __name__ == "__main__":
+    ...     main()
+    """
     unittest.main(argv=argv)
 
 
 def disable_with_predicate(pred: Callable[[], bool], skip_message: str) -> Callable[[Any], Any]:
-    """Return a decorator that skips a test if `pred()` is true when the test runs."""
+    """Return a decorator that skips a test if `pred()` is true when the test runs.
+
+    >>> disable_with_predicate(lambda: False, "no reason")(lambda self: "ran")(None)
+    'ran'
+    """
 
     def decorated(test: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(test)
@@ -70,7 +94,11 @@ def disable_with_predicate(pred: Callable[[], bool], skip_message: str) -> Calla
 
 
 def with_eager_op_as_function(cls: Any = None, only_as_function: bool = False) -> Any:
-    """Return a test or class unchanged: there is one way to run operations eagerly."""
+    """Return a test or class unchanged: there is one way to run operations eagerly.
+
+    >>> with_eager_op_as_function(int) is int
+    True
+    """
     return (lambda decorated: decorated) if cls is None else cls
 
 

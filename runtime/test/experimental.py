@@ -7,7 +7,10 @@ from ..core.missing_names import explain as _explain
 
 
 def sync_devices() -> None:
-    """Return at once: operations have finished when they return."""
+    """Return at once: operations have finished when they return.
+
+    >>> sync_devices()
+    """
 
 
 __all__ = ["sync_devices"]

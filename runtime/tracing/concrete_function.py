@@ -58,6 +58,11 @@ class ConcreteFunction:
 
     Attributes: `graph`, `name`, `structured_input_signature`, `structured_outputs`, `function_type`, `output_shapes`,
     `output_dtypes`, `inputs`, `outputs`, `captured_inputs`, `variables`, `trainable_variables`.
+
+    >>> import agc.runtime as tf
+    >>> double = tf.function(lambda x: 2 * x).get_concrete_function(tf.TensorSpec([None]))
+    >>> isinstance(double, ConcreteFunction), double(tf.constant([1.0, 2.0])).numpy().tolist()
+    (True, [2.0, 4.0])
     """
 
     # The profiler's callback for functions that run for the first time.

@@ -31,6 +31,11 @@ class Function(CallSlot, Generic[P, R]):
     """A traced Python function: polymorphic, with one graph for each cache key.
 
     The callable is stored in a slot, since there may be faster ones than a Python method (see dispatch.py).
+
+    >>> import agc.runtime as tf
+    >>> double = tf.function(lambda x: 2 * x)
+    >>> double(tf.constant(1.5)).numpy(), double(tf.constant(2)).numpy(), double.experimental_get_tracing_count()
+    (np.float32(3.0), np.int32(4), 2)
     """
 
     if TYPE_CHECKING:

@@ -16,6 +16,16 @@ class TraceType(abc.ABC):
     """The type of an argument for the trace cache. Calls with equal types share a graph.
 
     A subclass defines `__eq__` and `__hash__` accordingly, and the methods below, which TensorFlow requires.
+
+    >>> class Exact(TraceType):
+    ...     def __init__(self, value): self.value = value
+    ...     def __hash__(self): return hash(self.value)
+    ...     def __eq__(self, other): return type(other) is Exact and self.value == other.value
+    ...     def is_subtype_of(self, other): return self == other
+    ...     def most_specific_common_supertype(self, others): return self if {self} == {*others} else None
+    ...     def placeholder_value(self, placeholder_context): return self.value
+    >>> Exact("train") == Exact("train")
+    True
     """
 
     @abc.abstractmethod
@@ -39,14 +49,23 @@ class TraceType(abc.ABC):
 
 @runtime_checkable
 class SupportsTracingProtocol(Protocol):
-    """An object that has a `TraceType`."""
+    """An object that has a `TraceType`.
+
+    >>> class Mode:
+    ...     def __tf_tracing_type__(self, context): ...
+    >>> isinstance(Mode(), SupportsTracingProtocol), isinstance(3, SupportsTracingProtocol)
+    (True, False)
+    """
 
     def __tf_tracing_type__(self, context: TracingContext) -> TraceType:
         """Return the type that distinguishes the object from others."""
 
 
 class TracingContext:
-    """The argument of `__tf_tracing_type__`, which has no use here."""
+    """The argument of `__tf_tracing_type__`, which has no use here.
+
+    >>> context = TracingContext()
+    """
 
 
 CONTEXT = TracingContext()

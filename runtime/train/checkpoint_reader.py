@@ -53,6 +53,12 @@ def load_checkpoint(ckpt_dir_or_file: str | os.PathLike[str]) -> CheckpointReade
     """Return a reader of a checkpoint, or of the latest one in a folder.
 
     Raises ValueError when a folder has none, NotFoundError when there is no such file.
+
+    >>> import agc.runtime as tf, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     reader = load_checkpoint(tf.train.Checkpoint(v=tf.Variable(7)).write(folder + "/c"))
+    ...     sorted(reader.get_variable_to_shape_map())
+    ['v/.ATTRIBUTES/VARIABLE_VALUE']
     """
     path = os.fspath(ckpt_dir_or_file)
     if os.path.isdir(path):
@@ -103,6 +109,11 @@ def checkpoints_iterator(
         min_interval_secs: the minimum time between two of them.
         timeout: how long to wait for the next, in seconds; None for no limit.
         timeout_fn: called after the timeout; the iteration ends when it returns True, or is not given.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     list(checkpoints_iterator(folder, timeout=0))
+    []
     """
     seen = None
     while True:

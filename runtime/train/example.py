@@ -95,13 +95,24 @@ class FeatureList(Message):
 
 @export("train.FeatureLists")
 class FeatureLists(Message):
-    """Lists of features by their names: the map `feature_list`."""
+    """Lists of features by their names: the map `feature_list`.
+
+    >>> step = Feature(int64_list=Int64List(value=[1, 2]))
+    >>> lists = FeatureLists(feature_list={"ids": FeatureList(feature=[step])})
+    >>> len(lists.feature_list["ids"].feature)
+    1
+    """
 
     FIELDS = {"feature_list": Field(1, FeatureList, keyed=True)}
 
 
 @export("train.SequenceExample")
 class SequenceExample(Message):
-    """A record with sequences: features of the whole in `context`, and sequences of features in `feature_lists`."""
+    """A record with sequences: features of the whole in `context`, and sequences of features in `feature_lists`.
+
+    >>> record = SequenceExample(context=Features(feature={"n": Feature(int64_list=Int64List(value=[2]))}))
+    >>> SequenceExample.FromString(record.SerializeToString()) == record
+    True
+    """
 
     FIELDS = {"context": Field(1, Features), "feature_lists": Field(2, FeatureLists)}

@@ -24,6 +24,9 @@ def compile(computation: Callable[..., Any], inputs: Sequence[Any] | None = None
         inputs: its arguments; None for a function without.
 
     Raises CompilationError for an operation that is not compiled.
+
+    >>> compile(lambda x, y: x + y, [1.0, 2.0])[0].numpy()
+    np.float32(3.0)
     """
     result = function(computation, jit_compile=True, autograph=False)(*(inputs or ()))
     return result if isinstance(result, (list, tuple)) else [result]
@@ -36,6 +39,14 @@ def jit_scope(
     """Run a block of a traced function; native code compiles functions as a whole, so the block has no effect.
 
     Raises RuntimeError in eager code.
+
+    >>> import agc.runtime as tf
+    >>> @tf.function
+    ... def double(x):
+    ...     with jit_scope():
+    ...         return 2 * x
+    >>> double(tf.constant(3)).numpy()
+    np.int32(6)
     """
     if current() is None:
         raise RuntimeError(

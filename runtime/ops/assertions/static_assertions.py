@@ -164,7 +164,14 @@ def assert_same_float_dtype(tensors: Any = None, dtype: Any = None) -> dtypes.DT
 
 @export("debugging.assert_proper_iterable")
 def assert_proper_iterable(values: Any) -> None:
-    """Raise TypeError unless `values` is an iterable other than a tensor, array or string."""
+    """Raise TypeError unless `values` is an iterable other than a tensor, array or string.
+
+    >>> assert_proper_iterable([1, 2])
+    >>> assert_proper_iterable("ab")
+    Traceback (most recent call last):
+        ...
+    TypeError: Expected argument "values" to be a "proper" iterable.  Found: <class 'str'>
+    """
     if is_tensor_like(values) or isinstance(values, (np.ndarray, str, bytes)):
         raise TypeError(f'Expected argument "values" to be a "proper" iterable.  Found: {type(values)}')
     if not hasattr(values, "__iter__"):

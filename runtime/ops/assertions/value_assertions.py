@@ -171,7 +171,10 @@ def assert_none_equal(
     x: Any, y: Any, summarize: int | None = None, message: str | None = None, name: str | None = None
 ) -> None:
     """Raise InvalidArgumentError unless `x != y` for all elements; `summarize` precedes `message`, as in
-    TensorFlow."""
+    TensorFlow.
+
+    >>> assert_none_equal([1, 2], [3, 4])
+    """
     _assert_none_equal(x, y, message, summarize, name)
 
 

@@ -54,7 +54,10 @@ def enable_check_numerics(stack_height_limit: int = 30, path_length_limit: int =
 
 @export("debugging.disable_check_numerics")
 def disable_check_numerics() -> None:
-    """Stop the checks of `enable_check_numerics`. Functions that are traced already keep theirs."""
+    """Stop the checks of `enable_check_numerics`. Functions that are traced already keep theirs.
+
+    >>> disable_check_numerics()
+    """
     placement.observe(checked=False)
     watch.results = None
 

@@ -40,7 +40,11 @@ _FLOATS = (dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64)
 
 @export("random.Algorithm", "random.experimental.Algorithm")
 class Algorithm(enum.Enum):
-    """The algorithms for random bits. ThreeFry is not implemented."""
+    """The algorithms for random bits. ThreeFry is not implemented.
+
+    >>> Algorithm.PHILOX.name
+    'PHILOX'
+    """
 
     PHILOX = 1
     THREEFRY = 2

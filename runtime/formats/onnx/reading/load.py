@@ -31,6 +31,13 @@ def load(path: Any, trainable: bool = False) -> OnnxModel:
 
     Raises UnimplementedError, which lists all operators that are not supported, and DataLossError for a damaged file.
     No code of the file is executed; external data are read from the folder of the file only.
+
+    >>> import agc.runtime as tf, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = tf.export.onnx(lambda x: 2.0 * x, folder + "/f.onnx", [tf.TensorSpec([None])])
+    ...     model = load(folder + "/f.onnx")
+    >>> model(tf.constant([1.0, 2.0])).numpy().tolist(), model.input_specs[0].shape
+    ([2.0, 4.0], TensorShape([None]))
     """
     path = Path(path)
     proto = read_model(path)
@@ -60,6 +67,12 @@ class OnnxModel(Module):
 
     Attributes: `input_specs`, a TensorSpec for each input; `output_names`; `metadata`, the properties in the file; and
     `weights` by name, variables if the model is trainable, else tensors.
+
+    >>> import agc.runtime as tf, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = tf.export.onnx(lambda x: 2.0 * x, folder + "/f.onnx", [tf.TensorSpec([None])])
+    ...     load(folder + "/f.onnx").output_names
+    ['output_0']
     """
 
     def __init__(
