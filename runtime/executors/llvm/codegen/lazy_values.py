@@ -53,10 +53,14 @@ class Index:
     def flat(self, e: Emitter) -> Register:
         """Emit the linear index of the element in row-major order."""
         if self._flat is None:
+            key = self.shape, self.groups
+            total = e.memo.get(key)
+            if total is not None:
+                return total
             total = e.word(0)
             for start, stop, value in self.groups:
                 total = e.plus(e.times(total, math.prod(self.shape[start:stop])), value)
-            self._flat = total
+            self._flat = e.memo[key] = total
         return self._flat
 
     def linear(self, e: Emitter, first: int, last: int) -> Register | None:

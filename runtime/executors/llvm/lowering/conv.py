@@ -327,7 +327,7 @@ def _add_rows(
         ]
         base = Index.of(wide.shape, [*indices, e.times(group, taken)]).flat(e)
         number = Index.of(shape, [*numbers, e.word(0)]).flat(e)
-        with e.nest([taken]) as (channel,):
+        with e.nest([taken], each_once=True) as (channel,):
             target = e.plus(base, channel)
             pair = (
                 e.load(wide.dtype, wide.address, target),

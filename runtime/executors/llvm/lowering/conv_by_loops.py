@@ -53,7 +53,7 @@ def input_gradient(region: Region, setting: Any, w: LazyValue, dy: LazyValue) ->
     wide = region.zeros(w.dtype, (setting.count, *slide.padded, setting.channels))
     with e.nest(outer, parallel=False) as (image, *numbers):
         indices = [image, *_coordinates(e, setting, numbers[:n], numbers[n:])]
-        with e.nest(shape[-1:]) as (channel,):
+        with e.nest(shape[-1:], each_once=True) as (channel,):
             target = Index.of(wide.shape, [*indices, channel]).flat(e)
             number = Index.of(shape, [image, *numbers, channel]).flat(e)
             parts = e.load(wide.dtype, wide.address, target), e.load(wide.dtype, rows.address, number)

@@ -167,7 +167,7 @@ class _Largest:
                 with flags.claimed() as free:
                     self._walk_row([*first, *second], free, apart[-1], visit)
                 return
-            with e.nest(inner, parallel=apart[-1]) as third:
+            with e.nest(inner, parallel=apart[-1], each_once=apart[-1]) as third:
                 self._walk_window([*first, *second, *third], visit)
 
     def _walk_window(self, outer: Sequence[Register], visit: Visit) -> None:

@@ -17,7 +17,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .... import dtypes
@@ -30,6 +30,9 @@ from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import Site
 from .casts import converted
 from .reduction_kinds import ReductionKind, get, new_slot, put, site_of, sums
+
+Span = tuple[int, int]
+"""A range of axes: the first one, and the one after the last."""
 
 _BLOCK = 1024
 _LEAST = 64
@@ -331,24 +334,23 @@ def _beside(
     """Reduce into accumulators in memory, row by row, if the last axis is kept."""
     e = region.e
     kept = _kept_beside(region, order, node)
-    sizes = [node.shape[axis] for axis in stays]
     totals = where if where.dtype is kind.wide else Buffer.new(e, kind.wide, where.shape)
     if kind.start == 0 and not isinstance(totals.size, Size):
         e.clear(totals.address, totals.bytes)
     else:
         region.stored(_empty(kind, where.shape, kind.wide), totals)
-    outer = [axis for axis in stays if axis < axes[0]]
-    rest = [axis for axis in stays if axis > axes[0]]
-    around = [*outer, *axes]
-    each_once = bool(kept)
+    spans = region.spans(node.shape, [node, *order])
+    outer = _joined([axis for axis in stays if axis < axes[0]], spans)
+    reduced = _joined(axes, spans)
+    rest = _joined([axis for axis in stays if axis > axes[0]], spans)
+    around = [*outer, *reduced]
     with (
-        e.nest([node.shape[axis] for axis in around], parallel=False, each_once=each_once) as numbers,
-        e.nest([node.shape[axis] for axis in rest]) as inner,
+        e.nest(_counts(node, around), parallel=False, each_once=bool(kept)) as numbers,
+        e.nest(_counts(node, rest), each_once=True) as inner,
     ):
         coordinates = dict(zip([*around, *rest], [*numbers, *inner], strict=True))
-        index = Index.of(node.shape, [coordinates[axis] for axis in range(len(node.shape))])
-        element = _element(e, node, kind, order, kept, index)
-        number = Index.of(tuple(sizes), [coordinates[axis] for axis in stays]).flat(e)
+        element = _element(e, node, kind, order, kept, _index(node, coordinates))
+        number = _position(e, node, {span: coordinates[span] for span in (*outer, *rest)})
         found = e.load(kind.wide, totals.address, number)
         e.store(kind.wide, totals.address, number, kind.combine(e, found, element))
     region.keep(kept)
@@ -376,16 +378,46 @@ def _inside(
     """Reduce into a register per result, if the last axis is reduced."""
     e = region.e
     kept = _kept_beside(region, order, node)
-    sizes = tuple(node.shape[axis] for axis in stays)
     slot = new_slot(e, kind.wide)
+    spans = region.spans(node.shape, [node, *order])
+    around, reduced = _joined(stays, spans), _joined(axes, spans)
     rounds = math.prod(node.shape[axis] for axis in axes)
-    with e.nest(sizes, inner=rounds) as outer:
+    with e.nest(_counts(node, around), inner=rounds) as outer:
+        results = dict(zip(around, outer, strict=True))
         put(e, slot, constant(kind.wide, kind.start))
-        with e.nest([node.shape[axis] for axis in axes]) as inner:
-            coordinates = {**dict(zip(stays, outer, strict=True)), **dict(zip(axes, inner, strict=True))}
-            index = Index.of(node.shape, [coordinates[axis] for axis in range(len(node.shape))])
+        with e.nest(_counts(node, reduced)) as inner:
+            index = _index(node, results | dict(zip(reduced, inner, strict=True)))
             element = _element(e, node, kind, order, kept, index)
             put(e, slot, kind.combine(e, get(e, kind.wide, slot), element))
         value = converted(e, get(e, kind.wide, slot), kind.wide, where.dtype)
-        e.store(where.dtype, where.address, Index.of(sizes, outer).flat(e), value)
+        e.store(where.dtype, where.address, _position(e, node, results), value)
     region.keep(kept)
+
+
+def _joined(axes: Sequence[int], spans: Sequence[Span]) -> list[Span]:
+    """Return the ranges of axes that one loop each can traverse; `spans` are those for all axes together."""
+    inner = {axis for start, stop in spans for axis in range(start + 1, stop)}
+    found: list[Span] = []
+    for axis in axes:
+        if found and found[-1][1] == axis and axis in inner:
+            found[-1] = found[-1][0], axis + 1
+        else:
+            found.append((axis, axis + 1))
+    return found
+
+
+def _counts(node: LazyValue, spans: Sequence[Span]) -> list[int]:
+    return [math.prod(node.shape[start:stop]) for start, stop in spans]
+
+
+def _index(node: LazyValue, coordinates: Mapping[Span, Register]) -> Index:
+    """Return the index of an element of the operand."""
+    return Index(node.shape, [(*span, coordinates[span]) for span in sorted(coordinates)])
+
+
+def _position(e: Emitter, node: LazyValue, coordinates: Mapping[Span, Register]) -> Register:
+    """Emit the linear index of a result, whose axes are these spans of the operand."""
+    total = e.word(0)
+    for start, stop in sorted(coordinates):
+        total = e.plus(e.times(total, math.prod(node.shape[start:stop])), coordinates[start, stop])
+    return total
