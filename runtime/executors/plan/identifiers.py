@@ -13,8 +13,8 @@ from ... import dtypes
 from .escaping import BUILT_IN, identifier
 
 _DTYPES = "|".join(dtype.name for dtype in (*dtypes.ALL, *dtypes.NARROW_FLOATS))
-GLOBAL = re.compile(rf"(op|graph|block|fused|draw|constant|dtype|{_DTYPES})_")
-"""Matches names with the prefixes that generated source uses for kernels, functions and constants."""
+GLOBAL = re.compile(rf"(op|graph|block|fused|draw|constant|dtype|{_DTYPES})_|constant$")
+"""Matches names that generated source uses for kernels, functions and constants, by their prefixes."""
 
 _TAKEN = dict.fromkeys(("np", "largest", "smallest", *BUILT_IN, "_", *keyword.kwlist, *keyword.softkwlist), 1)
 

@@ -187,6 +187,17 @@ graph def(op_exp: float32[], float32_1_0: float32[], np: float32[], exp: float32
     assert run_both(parse(text), *np.array([0, 2, 3, 4], np.float32)) == [pytest.approx(np.float32(7 + np.e))]
 
 
+def test_a_variable_may_be_named_constant() -> None:
+    text = """\
+graph f(x: float32[2]) -> float32[2]
+  constant = add x, [1.0, 2.0]                  : float32[2]
+  y = multiply constant, [3.0, 4.0]             : float32[2]
+  return y
+"""
+    (found,) = run_both(parse(text), np.ones(2, np.float32))
+    np.testing.assert_array_equal(found, [6.0, 12.0])
+
+
 def nested(depth: int, kind: str) -> Graph:
     """`depth` regions within each other; the innermost negates x."""
     x, y = Value("x", F), Value("y", F)
