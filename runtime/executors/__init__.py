@@ -28,7 +28,7 @@ def _interpreted(graph: Graph) -> Runner:
 def planned(graph: Graph) -> Runner:
     """Return the plan of a graph."""
     # Imported at first use: importing the runtime needs no optimizer …
-    from ..optimize import batch_loop_matmul, fusion, optimize
+    from ..optimize import fusion, optimize, regroup_products
     from .plan.plan import Plan  # … and no plan generator
 
     graph = optimize(graph)
@@ -36,7 +36,7 @@ def planned(graph: Graph) -> Runner:
         from .llvm.native_calls import with_native_calls  # imported for these graphs only
 
         graph = with_native_calls(graph)
-    return Plan(fusion.run(batch_loop_matmul.run(graph))).run
+    return Plan(fusion.run(regroup_products.run(graph))).run
 
 
 def compiled_by(executor: str, graph: Graph) -> Any:

@@ -99,7 +99,7 @@ def lowered(
     if why is not None:
         raise CannotCompileError([why])
     from ...functionalize.shapes import specialized
-    from ...optimize import OptimizerOptions, batch_loop_matmul, dce, optimize, schedule_updates
+    from ...optimize import OptimizerOptions, dce, optimize, regroup_products, schedule_updates
     from . import lowering  # noqa: F401  (registers the lowering rules)
 
     needed = dce.run(graph, OptimizerOptions())  # dead operations must not be reasons to refuse the graph
@@ -107,7 +107,7 @@ def lowered(
     given = [i for i, argument in enumerate(arguments) if not isinstance(argument, Constant)]
     first = len(graph.outputs) - len(assigned)
     donors = {first + i: given.index(number) for i, number in enumerate(assigned)}
-    whole = schedule_updates.run(batch_loop_matmul.run(plain))
+    whole = schedule_updates.run(regroup_products.run(plain))
     unit = _unit(whole, is_measured, donors)
     if any(len(graph.outputs) - 1 - i in unit.sized for i in range(len(assigned))):
         raise CannotCompileError(["the new shape of a variable depends on values"])

@@ -82,12 +82,12 @@ class NativePart:
 def planned(graph: Graph) -> Plan:
     """Return the plan of a part."""
     from ...optimize import (  # imported late: parts that are compiled need no plan
-        batch_loop_matmul,
         fusion,
         optimize,
+        regroup_products,
     )
 
-    return Plan(fusion.run(batch_loop_matmul.run(optimize(graph))))
+    return Plan(fusion.run(regroup_products.run(optimize(graph))))
 
 
 def with_native_calls(graph: Graph, part: type[NativePart] = NativePart) -> Graph:

@@ -109,7 +109,7 @@ def input_gradient(region: Region, setting: Any, filters: Buffer, dy: Buffer) ->
 def filter_gradient(region: Region, setting: Any, x: Buffer, dy: Buffer) -> LazyValue:
     """Return the gradient of the filters, a matrix [window, given channels]."""
     e, dtype, given = region.e, x.dtype, setting.given
-    *outer, width = (setting.count, *setting.slide.outputs)
+    outer, width = (setting.count, *setting.slide.outputs[:-1]), setting.slide.outputs[-1]
     rows, inside = math.prod(outer), math.prod(setting.slide.window)
     parts = min(_PARTS, rows)
     columns = next(count for count in range(min(_COLUMNS, width), 0, -1) if width % count == 0)
@@ -123,7 +123,7 @@ def filter_gradient(region: Region, setting: Any, x: Buffer, dy: Buffer) -> Lazy
             e.nest([Size.of(e.minus(end, start)), width // columns], parallel=False) as (row, group),
             e.nest([given]) as (channel,),
         ):
-            image = Index((*outer,), [(0, len(outer), e.plus(start, row))]).coordinates(e)
+            image = Index(outer, [(0, len(outer), e.plus(start, row))]).coordinates(e)
             first = e.times(group, columns)
             places = [[*image, e.plus(first, e.word(column))] for column in range(columns)]
             _add_products(e, setting, x, dy, places, channel, Buffer(dtype, total.shape, total.address), part)

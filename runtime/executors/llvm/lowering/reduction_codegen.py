@@ -95,7 +95,7 @@ def reduced(
 
 def _is_short(node: LazyValue, axes: Sequence[int], most: int) -> bool:
     """Return whether the code for all elements that are reduced to one is small."""
-    sizes = [node.shape[axis] for axis in axes]
+    sizes = tuple(node.shape[axis] for axis in axes)
     rounds = math.prod(sizes)
     return not is_sized(sizes) and rounds <= most and rounds * node.cost <= _HEAVIEST
 

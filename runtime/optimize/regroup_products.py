@@ -1,0 +1,17 @@
+"""The passes of plans and native code that compute matrix products in other pieces, after all other passes.
+
+    products in a loop         →   one product before the loop         batch_loop_matmul
+    products of large tensors  →   a loop over tiles of rows           tile_rows
+
+The sums of products may be rounded in another order.
+"""
+
+from __future__ import annotations
+
+from ..ir.graph import Graph
+from . import batch_loop_matmul, tile_rows
+
+
+def run(graph: Graph) -> Graph:
+    """Return the graph with its products regrouped."""
+    return tile_rows.run(batch_loop_matmul.run(graph))

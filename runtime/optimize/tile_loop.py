@@ -1,0 +1,299 @@
+"""Write the loops over tiles of rows: all operations of a group, on some rows at a time.
+
+    for number in range(matrices):                 k' ← k[number];  v' ← v[number]
+        for part in range(parts):                  q' ← q[number, part]
+            …                                      o[number, part] ← softmax (q' · k'ᵀ) · v'
+
+Small matrices run several at a time instead, and then there is no inner loop.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..ir.clone import clone_value, with_parts
+from ..ir.graph import Constant, Graph, Operand, Operation, Value
+from ..ir.op_def import OpDef
+from ..ir.source_location import Origin
+from ..ir.value_types import AnySpec
+from ..ops.arrays.getitem import select
+from ..ops.arrays.reshape import reshape
+from ..ops.framework.region_ops import WHILE
+from ..ops.linalg.matmul import matmul_op
+from ..ops.lists.tensor_array import array_new, array_stack, array_write
+from ..ops.math.arithmetic import add, floordiv, floormod, multiply
+from .row_groups import Exit, RowGroup, Shape, static_shape
+
+FEWEST_ROWS = 64
+"""Tiles have at least so many rows of a matrix: products of fewer rows are slow."""
+
+
+class Tiling(NamedTuple):
+    """The number of matrices in a tile, of all matrices, of rows of each matrix in a tile, and of all rows."""
+
+    matrices: int
+    all_matrices: int
+    rows: int
+    all_rows: int
+
+    @property
+    def steps(self) -> int:
+        return self.all_matrices // self.matrices
+
+    @property
+    def parts(self) -> int:
+        return self.all_rows // self.rows
+
+
+def tiling(shape: Shape, most: int) -> Tiling | None:
+    """Return tiles of at most so many elements of a tensor; None if there are none that are large enough."""
+    *lead, size, width = shape
+    count, fitting = math.prod(lead), max(most // width, 1)
+    if fitting >= size:
+        found = Tiling(_divisor(count, fitting // size), count, size, size)
+    else:
+        found = Tiling(1, count, _divisor(size, fitting), size)
+    return found if found.steps * found.parts > 1 and found.rows >= min(FEWEST_ROWS, size) else None
+
+
+def _divisor(number: int, most: int) -> int:
+    return next(each for each in range(min(number, most), 0, -1) if number % each == 0)
+
+
+class LoopBody:
+    """A list of operations that grows, in a graph or a region."""
+
+    def __init__(self, origin: Origin | None) -> None:
+        self.origin = origin
+        self.operations: list[Operation] = []
+
+    def add(self, op: OpDef, inputs: Sequence[Operand], output: Value | None = None, **attrs: Any) -> Value:
+        """Add an operation; return its result, which is `output` if given."""
+        value = output or Value(op.name, op.infer(list(inputs), attrs))
+        self.operations.append(Operation(op, tuple(inputs), attrs, (value,), (), self.origin))
+        return value
+
+    def again(self, operation: Operation, inputs: Sequence[Operand], attrs: dict[str, Any]) -> Value:
+        """Add an operation once more, on other operands."""
+        value = Value(operation.outputs[0].name, operation.op.infer(list(inputs), attrs))
+        self.operations.append(with_parts(operation, inputs, outputs=[value], attrs=attrs))
+        return value
+
+    def reshape(self, value: Operand, sizes: Sequence[int], output: Value | None = None) -> Value:
+        return self.add(reshape, [value, _integers(*sizes)], output)
+
+    def item(self, value: Operand, *numbers: Operand) -> Value:
+        return self.add(select, [value, *numbers], key=", ".join("_" * len(numbers)))
+
+    def loop(
+        self,
+        count: int,
+        states: Sequence[Operand],
+        given: Sequence[Operand],
+        write: Callable[[LoopBody, Operand, Sequence[Operand], Sequence[Operand]], Sequence[Operand]],
+    ) -> Sequence[Operand]:
+        """Add a loop; `write(body, number, states, given)` adds an iteration and returns its new states."""
+        if count == 1:
+            return write(self, _integer(0), states, given)
+        initial = [_integer(0), *states, *given]
+        inputs = [_like(operand) for operand in initial]
+        number, held, fixed = inputs[0], inputs[1 : len(states) + 1], inputs[len(states) + 1 :]
+        body = LoopBody(self.origin)
+        following = body.add(add, [number, _integer(1)])
+        found = [following, *write(body, number, held, fixed)]
+        regions = (
+            Graph("test", tuple(map(clone_value, inputs)), (), (Constant(np.array(True)),)),
+            Graph("body", tuple(inputs), tuple(body.operations), tuple(found)),
+        )
+        outputs = tuple(map(clone_value, inputs[: len(found)]))
+        attrs = {"maximum_iterations": count}
+        self.operations.append(Operation(WHILE, tuple(initial), attrs, outputs, regions, self.origin))
+        return outputs[1:]
+
+
+def _integer(number: int) -> Constant:
+    return Constant(np.array(number, np.int32))
+
+
+def _integers(*numbers: int) -> Constant:
+    return Constant(np.array(numbers, np.int32))
+
+
+def _like(operand: Operand) -> Value:
+    spec: AnySpec = operand.spec
+    return Value(getattr(operand, "name", "value"), spec)
+
+
+Key = tuple[Operand, bool]
+"""An operand, and whether a tile reads all of its rows."""
+
+
+class _Part(NamedTuple):
+    """An operand as tiles read it: an item for each matrix, for each part of its rows, for both, or itself."""
+
+    value: Operand
+    lead: Shape
+    by_part: bool
+
+    @property
+    def by_matrix(self) -> bool:
+        return math.prod(self.lead) > 1
+
+
+class TiledGroup:
+    """The loops that compute the exits of a group; `add_to` adds them to the operations of a graph."""
+
+    def __init__(self, group: RowGroup, tiles: Tiling) -> None:
+        self.group, self.tiles = group, tiles
+        self.lead = group.shape[:-2]
+        self.batch = (tiles.matrices,) if tiles.matrices > 1 else ()
+        inside = {value for operation in group.operations for value in operation.outputs}
+        self.operands: dict[Key, None] = {}
+        for operation in group.operations:
+            for place, operand in enumerate(operation.inputs):
+                if operand not in inside and not (type(operand) is Constant and not operand.value.ndim):
+                    self.operands[operand, self._is_whole(operation, place)] = None
+        self.sums = [each for each, kind in group.exits.items() if kind is Exit.SUM and tiles.parts > 1]
+        self.rows = [each for each in group.exits if each not in self.sums]
+
+    def _is_whole(self, operation: Operation, place: int) -> bool:
+        """Return whether an operation on a tile reads all rows of an operand."""
+        return operation.op is matmul_op and place == 1 and self.group.exits.get(operation) is not Exit.SUM
+
+    def fits(self) -> bool:
+        """Return whether the operands of tiles of several matrices have a matrix for each of these, or one for all."""
+        count = math.prod(self.lead)
+        return not self.batch or all(
+            math.prod(self._lead_of(each)) in (1, count) for each, _ in self.operands
+        )
+
+    def _lead_of(self, operand: Operand) -> Shape:
+        shape: Any = static_shape(operand)
+        return (*(1,) * (len(self.lead) - len(shape[:-2])), *shape[:-2])
+
+    def add_to(self, body: LoopBody) -> None:
+        """Add the loops, and the results of the exits."""
+        self.parts = {key: self._prepared(body, *key) for key in self.operands}
+        lists = [self._list(body, operation) for operation in self.rows + self.sums]
+        given = [part.value for part in self.parts.values()]
+        found = body.loop(self.tiles.steps, lists, given, self._step)
+        for operation, one in zip(self.rows + self.sums, found, strict=True):
+            (old,) = operation.outputs
+            shape, count = self._shape(operation), self._count(operation)
+            whole = body.add(array_stack, [one], dtype=old.dtype, element_shape=shape, size=count)
+            body.reshape(whole, static_shape(old) or (), old)
+
+    def _prepared(self, body: LoopBody, operand: Operand, is_whole: bool) -> _Part:
+        """Add the reshaping of an operand, so that its items are what tiles read."""
+        shape: Any = static_shape(operand)
+        if not shape:
+            return _Part(operand, (), False)
+        rows, width = (1, *shape)[-2:]
+        by_part = not is_whole and rows > 1 and self.tiles.parts > 1
+        lead = self._lead_of(operand)
+        own = (self.tiles.parts, self.tiles.rows, width) if by_part else (rows, width)
+        if (count := math.prod(lead)) > 1:
+            own = (count // self.tiles.matrices, *self.batch, *own)
+        return _Part(body.reshape(operand, own), lead, by_part)
+
+    def _step(
+        self, body: LoopBody, number: Operand, states: Sequence[Operand], given: Sequence[Operand]
+    ) -> Sequence[Operand]:
+        """Add the tiles of one matrix, or of those that run together; return the new lists."""
+        count = len(self.rows)
+        places: dict[Shape, Operand] = {}
+        for part in self.parts.values():
+            if part.by_matrix and part.lead not in places:
+                places[part.lead] = self._place(body, number, part.lead)
+        values = [
+            body.item(value, places[part.lead]) if part.by_matrix and not part.by_part else value
+            for part, value in zip(self.parts.values(), given, strict=True)
+        ]
+        first = number if self.tiles.parts == 1 else body.add(multiply, [number, _integer(self.tiles.parts)])
+        zeros = [Constant(np.zeros(self._shape(each), each.outputs[0].dtype.numpy)) for each in self.sums]
+
+        def write(
+            body: LoopBody, part: Operand, states: Sequence[Operand], given: Sequence[Operand]
+        ) -> Sequence[Operand]:
+            first, leads, values = given[0], given[1 : len(places) + 1], given[len(places) + 1 :]
+            at = first if self.tiles.parts == 1 else body.add(add, [first, part])
+            views = self._views(body, part, dict(zip(places, leads, strict=True)), values)
+            return self._tile(body, at, states, views)
+
+        given = [first, *places.values(), *values]
+        found = body.loop(self.tiles.parts, [*states[:count], *zeros], given, write)
+        totals = zip(states[count:], found[count:], strict=True)
+        written = [body.add(array_write, [one, number, total], infer_shape=True) for one, total in totals]
+        return [*found[:count], *written]
+
+    def _place(self, body: LoopBody, number: Operand, lead: Shape) -> Operand:
+        """Add the number of the matrix of an operand, which may have fewer matrices than the tensor."""
+        if lead == self.lead:
+            return number
+        place: Operand = _integer(0)
+        for axis, size in enumerate(lead):
+            if size > 1:
+                later = math.prod(self.lead[axis + 1 :])
+                along = body.add(floormod, [body.add(floordiv, [number, _integer(later)]), _integer(size)])
+                place = body.add(add, [body.add(multiply, [place, _integer(size)]), along])
+        return place
+
+    def _views(
+        self, body: LoopBody, part: Operand, places: dict[Shape, Operand], values: Sequence[Operand]
+    ) -> dict[Key, Operand]:
+        """Add the items that a tile reads."""
+        found = {}
+        for (key, each), value in zip(self.parts.items(), values, strict=True):
+            where = [places[each.lead], part] if each.by_matrix else [part]
+            found[key] = body.item(value, *where) if each.by_part else value
+        return found
+
+    def _count(self, operation: Operation) -> int:
+        """Return the number of the results of an exit that are put together."""
+        return self.tiles.steps * (1 if operation in self.sums else self.tiles.parts)
+
+    def _shape(self, operation: Operation) -> Shape:
+        """Return the shape of each of these results."""
+        shape: Any = static_shape(operation.outputs[0])
+        if self.group.exits[operation] is Exit.SUM:
+            return (*self.batch, *shape[-2:])
+        return (*self.batch, self.tiles.rows, *shape[len(self.lead) + 1 :])
+
+    def _list(self, body: LoopBody, operation: Operation) -> Value:
+        shape, dtype = self._shape(operation), operation.outputs[0].dtype
+        count = _integer(self._count(operation))
+        return body.add(array_new, [count], dtype=dtype, element_shape=shape, dynamic=False)
+
+    def _tile(
+        self, body: LoopBody, at: Operand, states: Sequence[Operand], views: dict[Key, Operand]
+    ) -> Sequence[Operand]:
+        """Add the operations on a tile; return the new lists and sums."""
+        known: dict[Operand, Operand] = {}
+        for operation in self.group.operations:
+            inputs = [
+                known[operand] if operand in known
+                else views.get((operand, self._is_whole(operation, place)), operand)
+                for place, operand in enumerate(operation.inputs)
+            ]  # fmt: skip
+            known[operation.outputs[0]] = body.again(operation, inputs, _on_matrices(operation))
+        found = [known[operation.outputs[0]] for operation in self.rows + self.sums]
+        count = len(self.rows)
+        lists, totals = states[:count], states[count:]
+        written = [
+            body.add(array_write, [one, at, value], infer_shape=True)
+            for one, value in zip(lists, found[:count], strict=True)
+        ]
+        added = [body.add(add, [total, value]) for total, value in zip(totals, found[count:], strict=True)]
+        return [*written, *added]
+
+
+def _on_matrices(operation: Operation) -> dict[str, Any]:
+    """Return the attributes of an operation on tensors of another rank, where the last axis is the same."""
+    attrs = dict(operation.attrs)
+    if "axis" in attrs:
+        attrs["axis"] = (-1,) if isinstance(attrs["axis"], tuple) else -1
+    return attrs

@@ -1,0 +1,73 @@
+"""Compute tensors that are larger than a cache in tiles of rows, as flash attention does.
+
+    s = matmul q, k [transpose_b=True]  : float32[8, 4096, 4096]
+    p = softmax s                       : float32[8, 4096, 4096]        i, o = while 0, array, q', k', v
+    o = matmul p, v                     : float32[8, 4096, 64]   ==>      body i, o, q', k', v
+                                                                            …the same on 512 rows of one matrix
+
+Memory then holds a tile, not the tensors. Operations of the backward pass that read them compute their tiles again.
+Plans and native code use this pass. Products of fewer rows and sums over tiles may be rounded in another order, as with
+another number of threads. The pass runs after all others.
+"""
+
+from __future__ import annotations
+
+from ..config import optimizer
+from ..ir.graph import Graph, Operand
+from ..ops.linalg.matmul import matmul_op
+from .options import OptimizerOptions
+from .rewriter import Rewriter
+from .row_groups import RowGroup, large_shapes, row_groups
+from .tile_loop import LoopBody, TiledGroup, tiling
+
+LARGE = 1 << 26
+"""The bytes from which on a tensor is computed in tiles."""
+
+TILE = 1 << 21
+"""The most elements of a tile."""
+
+
+def run(graph: Graph, options: OptimizerOptions | None = None) -> Graph:
+    chosen = OptimizerOptions.chosen(optimizer.get_experimental_options()) if options is None else options
+    is_wanted = chosen.loop_optimization and not chosen.disable_meta_optimizer
+    return _tiled(graph) if is_wanted else graph
+
+
+def _tiled(graph: Graph) -> Graph:
+    if any(operation.regions for operation in graph.operations):
+        graph = Rewriter(graph).run({}, _tiled)
+    for shape in large_shapes(graph, LARGE):
+        if (tiles := tiling(shape, TILE)) is None:
+            continue
+        for group in row_groups(graph, shape):
+            loops = TiledGroup(group, tiles)
+            if loops.fits() and any(
+                each.op is matmul_op for each in group.operations if each not in group.exits
+            ):
+                graph = _with_loops(graph, group, loops)
+    return graph
+
+
+def _with_loops(graph: Graph, group: RowGroup, loops: TiledGroup) -> Graph:
+    """Return the graph with the loops instead of the group's exits, at the place of the last of these.
+
+    Operations between exits that read their results follow the loops.
+    """
+    last = max(position for position, each in enumerate(graph.operations) if each in group.exits)
+    early, late = [], []
+    waiting: set[Operand] = set()
+    for operation in graph.operations[: last + 1]:
+        if operation in group.exits:
+            waiting.update(operation.outputs)
+        elif waiting.isdisjoint(operation.inputs):
+            early.append(operation)
+        elif operation.stateful:
+            return graph
+        else:
+            waiting.update(operation.outputs)
+            late.append(operation)
+    body = LoopBody(graph.operations[last].origin)
+    loops.add_to(body)
+    operations = (*early, *body.operations, *late, *graph.operations[last + 1 :])
+    found = Graph(graph.name, graph.inputs, operations, graph.outputs)
+    return Graph(graph.name, graph.inputs, found.live_operations(), graph.outputs)
