@@ -176,8 +176,22 @@ def test_names_without_example_are_found():
     assert docstring_gaps.gaps(page, reference.canonical([page])) == ["described"]
 
 
-def test_each_public_name_has_an_example():
+def test_errors_without_a_name_are_found():
+    def open_file():
+        """Open a file; raises OSError."""
+        raise OSError
+
+    open_file.__module__ = "agc.runtime"
+    page = reference.Page("x", sys, {"open_file": open_file})
+    names = reference.canonical([page])
+    assert docstring_gaps.unnamed_errors(page, names) == []
+    open_file.__doc__ = "Open a file."
+    assert docstring_gaps.unnamed_errors(page, names) == ["open_file (OSError)"]
+
+
+def test_each_public_name_has_an_example_and_names_its_errors():
     """The tests of modules run the examples."""
     found = reference.pages("tf", "autograph", "agc.explorer")
     names = reference.canonical(found)
     assert [f"{page.name}.{key}" for page in found for key in docstring_gaps.gaps(page, names)] == []
+    assert [error for page in found for error in docstring_gaps.unnamed_errors(page, names)] == []

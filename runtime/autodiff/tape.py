@@ -297,7 +297,7 @@ class GradientTape:
     def explain(self, target: Any, source: Any) -> str:
         """Explain why the gradient of a target is None or zero: the operations on the path, and where it is cut.
 
-        The tape stays unchanged: call this before `gradient`, or on a persistent tape.
+        The tape stays unchanged: call this before `gradient`, or on a persistent tape. Raises RuntimeError after that.
 
         >>> from agc.runtime import constant, stop_gradient
         >>> x = constant(3.0)

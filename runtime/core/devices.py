@@ -136,7 +136,8 @@ def device(device_name: str | None) -> Iterator[None]:
             enclosing block. None resets the device.
 
     Raises ValueError for an invalid device name, InvalidArgumentError for a device that does not exist: another
-    machine's, or any but the CPU when soft placement is off (`tf.config.set_soft_device_placement`).
+    machine's, or any but the CPU when soft placement is off (`tf.config.set_soft_device_placement`), and RuntimeError
+    for a function in place of a name.
 
     >>> with device("/GPU:0"):
     ...     wanted()

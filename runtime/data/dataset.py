@@ -105,7 +105,7 @@ class Dataset(Transformations["Dataset"], CompositeTensor):
         return self._stage
 
     def as_numpy_iterator(self) -> NumpyIterator:
-        """Return an iterator over the elements as NumPy arrays and scalars; only in eager code."""
+        """Return an iterator over the elements as NumPy arrays and scalars. Raises RuntimeError while tracing."""
         if current() is not None:
             raise RuntimeError("as_numpy_iterator() is not supported while tracing functions")
         return NumpyIterator(self)

@@ -80,7 +80,7 @@ def table_from_dataset(
         hasher_spec: the hash function of the buckets; there is only the fast one.
         key_dtype: the dtype of keys to look up.
 
-    Raises ValueError for a dataset of other elements and numbers out of range.
+    Raises ValueError for a dataset of other elements and numbers out of range, UnimplementedError for another hash.
 
     >>> from agc.runtime import data
     >>> pairs = data.Dataset.from_tensor_slices((["a", "b"], [1, 2]))

@@ -47,6 +47,8 @@ class TFRecordWriter:
         path: of the file, which is overwritten.
         options: a TFRecordOptions, or the name of a compression.
 
+    Raises NotFoundError if the file cannot be created.
+
     >>> import agc.runtime as tf
     >>> import tempfile
     >>> path = f"{tempfile.mkdtemp()}/a.tfrecord"

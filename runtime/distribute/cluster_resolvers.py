@@ -29,7 +29,7 @@ class ClusterResolver:
     environment: str | None = ""
 
     def cluster_spec(self) -> ClusterSpec:
-        """Return the addresses of all tasks."""
+        """Return the addresses of all tasks. Raises NotImplementedError: subclasses define it."""
         raise NotImplementedError
 
     def master(

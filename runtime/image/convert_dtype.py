@@ -24,6 +24,8 @@ def convert_image_dtype(image: TensorLike, dtype: Any, saturate: bool = False, n
     Args:
         saturate: clip numbers to the range of the dtype.
 
+    Raises AttributeError for dtypes of other than integers and floats, as TensorFlow does.
+
     >>> from ..ops.arrays.creation import constant
     >>> convert_image_dtype(constant([0, 255], dtypes.uint8), dtypes.float32).numpy().tolist()
     [0.0, 1.0]

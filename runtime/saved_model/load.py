@@ -37,7 +37,8 @@ def load(export_dir: Any, tags: Any = None, options: Any = None) -> Any:
     saved again.
 
     Raises FileNotFoundError when there is no model, DataLossError when it is damaged or was saved by a newer version,
-    UnimplementedError for a model of TensorFlow with operations that are not supported; it lists all of them.
+    UnimplementedError for a model of TensorFlow with operations that are not supported; it lists all of them. Raises
+    UnavailableError if another process replaces the model while it is read, again and again.
 
     >>> import agc.runtime as tf
     >>> import tempfile

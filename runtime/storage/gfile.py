@@ -118,7 +118,10 @@ class GFile:
         return next(self._for_reading())
 
     def write(self, file_content: Any) -> None:
-        """Write text, or bytes in a binary mode (text is encoded as UTF-8)."""
+        """Write text, or bytes in a binary mode (text is encoded as UTF-8).
+
+        Raises PermissionDeniedError for a file that is open for reading.
+        """
         if not self._writes:
             raise errors.PermissionDeniedError("File isn't open for writing")
         if "b" in self._mode and isinstance(file_content, str):

@@ -117,7 +117,7 @@ def strided_slice(
     """Return `input_[begin[0]:end[0]:strides[0], …]`: Python's slices, as vectors.
 
     Bit i of a mask concerns item i: an omitted begin or end, an ellipsis, a new axis, or a single index that
-    removes the axis. `var` must be None: a slice cannot be assigned to.
+    removes the axis. `var` must be None: a slice cannot be assigned to, which raises UnimplementedError.
 
     >>> strided_slice([1, 2, 3, 4, 5], [0], [4], [2])
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 3], dtype=int32)>
