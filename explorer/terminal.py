@@ -8,15 +8,13 @@ Colors need the library rich; without it, and where the output is no terminal, t
 
 from __future__ import annotations
 
-import contextlib
-import inspect
 import sys
-import textwrap
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import agc.runtime as tf
 from agc import autograph
+from agc.runtime.core.html_repr import source_of
 
 
 def show(function: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
@@ -50,8 +48,8 @@ def show(function: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
 def parts(traced: Any) -> Iterator[tuple[str, str, str]]:
     """Yield the forms of a function: title, text, and "python" or "text"."""
     python = traced.python_function
-    with contextlib.suppress(OSError, TypeError):  # code that is in no file
-        yield "Source", textwrap.dedent(inspect.getsource(python)).rstrip(), "python"
+    if source := source_of(python):
+        yield "Source", source.rstrip(), "python"
     try:
         yield "Generated code", autograph.to_code(python).rstrip(), "python"
     except autograph.ConversionError as error:

@@ -33,6 +33,7 @@ DOORS = {
         "agc.autograph",
         "agc.runtime",
         "agc.runtime.core.fast_path_guard",
+        "agc.runtime.core.html_repr",
         "agc.runtime.executors",
         "agc.runtime.executors.llvm",
         "agc.runtime.ir.graph",

@@ -71,17 +71,20 @@ def folded_html(title: str, content: str, is_open: bool = False) -> str:
 def function_html(title: str, function: Any, traces: Iterable[tuple[str, str]]) -> str:
     """Return a heading, and foldable: the source, the generated code, and the graphs with their signatures."""
     parts = [f"<div><code>{html.escape(title)}</code>"]
-    for name, text in (("Source", _source_of(function)), ("Generated code", _code_of(function))):
+    for name, text in (("Source", source_of(function)), ("Generated code", _code_of(function))):
         if text:
             parts.append(folded_html(name, text_html(text)))
     parts += [folded_html(f"Graph of {signature}", text_html(graph)) for signature, graph in traces]
     return "".join([*parts, "</div>"])
 
 
-def _source_of(function: Any) -> str:
+def source_of(function: Any) -> str:
+    """Return the source of a function, or "" if its code is in no file."""
+    if getattr(getattr(function, "__code__", None), "co_filename", "") == "<string>":
+        return ""  # the name of all that is given to `exec`; for it, Python 3.13 has the text of `python -c`
     try:
         return textwrap.dedent(inspect.getsource(function))
-    except (OSError, TypeError):  # code that is in no file
+    except (OSError, TypeError):
         return ""
 
 
