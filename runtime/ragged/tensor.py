@@ -323,6 +323,18 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
     def __hash__(self) -> int:
         raise TypeError("RaggedTensor is unhashable.")
 
+    def _repr_html_(self) -> str | None:
+        from ..core.html_repr import parts_html, shown
+
+        if not self._is_eager():
+            return None  # the text is displayed
+        splits = self.row_splits._array
+        with np.printoptions(formatter={"all": _shown}, threshold=20):
+            return parts_html(
+                self, "tf.RaggedTensor", ("row", "length", "elements"), len(splits) - 1,
+                lambda i: (str(i), str(splits[i + 1] - splits[i]), shown(_shown(self[i].numpy()))),
+            )  # fmt: skip
+
     def __repr__(self) -> str:
         if not self._is_eager():
             return f"tf.RaggedTensor(values={self._values}, row_splits={self.row_splits})"

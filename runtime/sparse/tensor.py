@@ -13,7 +13,7 @@ from ..core import late_binding, shapes
 from ..core.conversion import convert_to_tensor
 from ..core.export import export
 from ..core.shapes import TensorShape
-from ..core.tensor import Tensor
+from ..core.tensor import EagerTensor, Tensor
 from ..core.tensor_spec import TensorSpec
 from ..core.type_spec import CompositeTensor, TypeSpec
 from ..ops.framework.static_values import of_tensor
@@ -137,6 +137,17 @@ class SparseTensor(CompositeTensor):
         if not isinstance(other, Tensor):
             return NotImplemented
         return self * other
+
+    def _repr_html_(self) -> str | None:
+        from ..core.html_repr import parts_html, shown
+
+        if not isinstance(self._values, EagerTensor):
+            return None  # the text is displayed
+        indices, values = self._indices._array, self._values._array
+        return parts_html(
+            self, "tf.SparseTensor", ("index", "element"), len(values),
+            lambda i: (str(indices[i].tolist()), shown(values[i])),
+        )  # fmt: skip
 
     def __str__(self) -> str:
         indices, values, dense_shape = map(str, (self._indices, self._values, self._dense_shape))

@@ -152,7 +152,7 @@ class Function(CallSlot, Generic[P, R]):
         count = len(self._calls.cache)
         traced = "not traced yet" if not count else f"traced {count} time{'s' * (count != 1)}"
         graphs = [(each.graph.signature, str(each.graph)) for each in self._calls.cache]
-        return function_html(f"{self.name}: {traced}", self.python_function, graphs)
+        return function_html(self.name, traced, self.python_function, graphs)
 
     def __repr__(self) -> str:
         return f"<agc.runtime.Function {self.name}>"

@@ -101,25 +101,77 @@ class Cells(html.parser.HTMLParser):
         self.texts.append(data)
 
 
+def cells(value):
+    """Return the texts that a notebook shows of a value after its heading."""
+    return Cells(value._repr_html_()).texts[1:]
+
+
 def test_notebooks_show_tensors_as_tables():
     assert Cells(X._repr_html_()).texts == [
-        "tf.Tensor shape=(2, 2) dtype=float32",
-        "1.0",
-        "2.0",
-        "3.0",
-        "4.0",
+        "tf.Tensor shape=(2, 2) dtype=float32  min 1  max 4",
+        *("1.", "2.", "3.", "4."),
     ]
-    assert Cells(tf.constant(7)._repr_html_()).texts[1:] == ["7"]
-    assert Cells(tf.constant(["<b>"])._repr_html_()).texts[1:] == ["<b>"]
-    assert Cells(tf.zeros([0, 2])._repr_html_()).texts[1:] == ["[]"]
-    assert Cells(tf.zeros([1, 1, 1])._repr_html_()).texts[1:] == ["[[[0.]]]"]
+    assert cells(tf.constant(7)) == ["7"]
+    assert cells(tf.constant(["<b>"])) == ["<b>"]
+    assert cells(tf.constant([True, False])) == [" True", "False"]
+    assert cells(tf.constant(["long" * 100])) == ["long" * 19 + "lon…"]
+    assert cells(tf.zeros([0, 2])) == ["no elements"]
     assert "tf.Variable 'v:0'" in Cells(tf.Variable(1.0, name="v")._repr_html_()).texts[0]
 
 
+def test_notebooks_align_numbers_and_count_those_that_are_not_finite():
+    x = tf.constant([0.5, -12.25, float("nan")])
+    assert cells(x) == ["  0.5 ", "-12.25", "   nan"]
+    assert Cells(x._repr_html_()).texts[0].endswith("min -12.25  max 0.5  1 NaN or infinite")
+
+
 def test_notebooks_show_the_ends_of_big_tensors():
-    texts = Cells(tf.reshape(tf.range(10_000), [100, 100])._repr_html_()).texts[1:]
-    assert len(texts) == 13 * 13
-    assert (texts[0], texts[-1], texts.count("⋮")) == ("0", "9999", 13)
+    texts = cells(tf.reshape(tf.range(10_000), [100, 100]))
+    assert len(texts) == 11 * 11
+    assert (texts[0].strip(), texts[-1].strip(), texts.count("⋮")) == ("0", "9999", 11)
+
+
+def test_notebooks_show_the_first_matrices_of_tensors_of_more_axes():
+    texts = cells(tf.reshape(tf.range(16), [2, 2, 2, 2]))
+    assert [text for text in texts if not text.strip().isdigit()] == [
+        "[0, 0]",
+        "[0, 1]",
+        "[1, 0]",
+        "… 1 more",
+    ]
+    assert cells(tf.zeros([1, 1, 1])) == ["[0]", "0."]
+
+
+def test_notebooks_show_ragged_and_sparse_tensors_by_row_and_index():
+    rows = tf.ragged.constant([[1, 2], [], [3]])
+    assert Cells(rows._repr_html_()).texts[0] == "tf.RaggedTensor shape=(3, None) dtype=int32"
+    assert cells(rows) == [
+        *("row", "length", "elements"),
+        "0",
+        "2",
+        "[1, 2]",
+        "1",
+        "0",
+        "[]",
+        "2",
+        "1",
+        "[3]",
+    ]
+    assert len(cells(tf.ragged.constant([[1]] * 100))) == 3 * (1 + 11)
+    sparse = tf.sparse.from_dense([[0, 1], [2, 0]])
+    assert cells(sparse) == ["index", "element", "[0, 1]", "1", "[1, 0]", "2"]
+
+
+def test_tensors_of_graphs_are_shown_as_text():
+    shown = []
+
+    @tf.function(autograph=False)
+    def f(rows, sparse):
+        shown.extend([rows._repr_html_(), sparse._repr_html_()])
+        return rows.flat_values
+
+    f(tf.ragged.constant([[1]]), tf.sparse.from_dense([[1]]))
+    assert shown == [None, None]
 
 
 def test_notebooks_show_functions_and_graphs():
@@ -128,7 +180,7 @@ def test_notebooks_show_functions_and_graphs():
         return 2.0 * x
 
     texts = Cells(double._repr_html_()).texts
-    assert texts[:2] == ["double: not traced yet", "Source"] and "Generated code" in texts
+    assert texts[:2] == ["double(x): not traced yet", "Source"] and "Generated code" in texts
     assert "def double(x):" in "".join(texts)
     concrete = double.get_concrete_function(X)
     for page in (double._repr_html_(), concrete._repr_html_(), concrete.graph._repr_html_()):
