@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .findings import findings_page
     from .model import collect, explore
     from .page import render
+    from .progress_bar import progress
 
 _MEMBERS = {
     "collect": "model",
@@ -27,12 +28,22 @@ _MEMBERS = {
     "findings_page": "findings",
     "framed": "notebook",
     "load_ipython_extension": "notebook",
+    "progress": "progress_bar",
     "render": "page",
     "show": "terminal",
 }
 """By name, its module, which is imported at the first use: the command line needs one of them at a time."""
 
-__all__ = ["collect", "explore", "findings_page", "framed", "load_ipython_extension", "render", "show"]
+__all__ = [
+    "collect",
+    "explore",
+    "findings_page",
+    "framed",
+    "load_ipython_extension",
+    "progress",
+    "render",
+    "show",
+]
 
 
 def __getattr__(name: str) -> Any:

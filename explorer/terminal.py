@@ -35,7 +35,7 @@ def show(function: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
     traced: Any = function if hasattr(function, "get_concrete_function") else tf.function(function)
     if args or kwargs:
         traced.get_concrete_function(*args, **kwargs)
-    if _in_notebook():
+    if in_notebook():
         from IPython.display import display
 
         display(traced)  # type: ignore[no-untyped-call]
@@ -58,7 +58,7 @@ def parts(traced: Any) -> Iterator[tuple[str, str, str]]:
         yield "Graph", str(concrete.graph).rstrip(), "text"
 
 
-def _in_notebook() -> bool:
+def in_notebook() -> bool:
     """Return whether output goes to the front end of a Jupyter kernel."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     return getattr(shell, "kernel", None) is not None

@@ -2,6 +2,7 @@
 
     agc.show(f)            source, generated code and graphs of a function, in a terminal or a notebook
     agc.explore(f, x)      a page that shows them with all optimizer passes, values and times
+    agc.progress(dataset)  the same items, while a bar shows how many have come
     %load_ext agc          the cell magic %%agc of IPython and Jupyter
     agc.__version__        the version of agc; agc.runtime.__version__ is TensorFlow's, whose names it has
 
@@ -12,7 +13,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["explore", "show"]
+__all__ = ["explore", "progress", "show"]
 
 
 def __getattr__(name: str) -> Any:

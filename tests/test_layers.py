@@ -72,6 +72,7 @@ ROOMS = {
     ("runtime", "distribute"): {"jax"},
     ("runtime", "kernels"): {"re2", "PIL"},
     ("explorer", "terminal.py"): {"IPython", "rich"},
+    ("explorer", "progress_bar.py"): {"IPython"},
     ("cli", "pytest_plugin.py"): {"pytest"},
 }  # what only the files of one room may import
 

@@ -328,7 +328,7 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
 
         if not self._is_eager():
             return None  # the text is displayed
-        splits = self.row_splits._array
+        splits = self.row_splits.numpy()
         with np.printoptions(formatter={"all": _shown}, threshold=20):
             return parts_html(
                 self, "tf.RaggedTensor", ("row", "length", "elements"), len(splits) - 1,

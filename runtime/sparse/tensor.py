@@ -143,7 +143,7 @@ class SparseTensor(CompositeTensor):
 
         if not isinstance(self._values, EagerTensor):
             return None  # the text is displayed
-        indices, values = self._indices._array, self._values._array
+        indices, values = self._indices.numpy(), self._values.numpy()
         return parts_html(
             self, "tf.SparseTensor", ("index", "element"), len(values),
             lambda i: (str(indices[i].tolist()), shown(values[i])),

@@ -3,6 +3,7 @@
 import json
 import pathlib
 import re
+import textwrap
 
 import pytest
 
@@ -27,8 +28,8 @@ SHOWN = {
     "06_tensors": ["tf.Tensor shape=(20, 20) dtype=int32", "tf.Variable &#x27;w:0&#x27;", "⋮"],
     "07_gradients": ["108.0"],
     "08_datasets": ["13 elements", "328350"],
-    "09_profiles": ["<th>share</th>", "matmul", "Cell In["],
-    "10_retracing": ["norm: traced 3 times", "norm: traced 1 time"],
+    "09_profiles": [">share</th>", "matmul", "Cell In["],
+    "10_retracing": ["norm(x): traced 3 times", "norm(x): traced 1 time"],
     "11_training": ["tf.Variable"],
     "12_explorer": ["&lt;!doctype html&gt;", "<summary>Source</summary>"],
 }
@@ -91,3 +92,14 @@ def test_wrong_options_of_the_magic_are_named(run):
     cells = ["%load_ext agc", "%%agc --show tree\nx = 1"]
     text = text_of(run(cells, may_fail=True))
     assert "--show takes code, graph, plan, not `tree`" in text
+
+
+def test_progress_of_datasets_is_one_bar(run):
+    cell = """
+    import agc, agc.runtime as tf
+    for x in agc.progress(tf.data.Dataset.range(2000), name="count <"):
+        pass
+    """
+    (output,) = run([textwrap.dedent(cell)])
+    assert 'value="2000" max="2000"' in output.data["text/html"]
+    assert output.data["text/plain"].startswith("count <  2000 of 2000")
