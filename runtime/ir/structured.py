@@ -12,7 +12,8 @@
 
 from __future__ import annotations
 
-from .graph import Operand, Operation
+from .graph import Graph, Operand, Operation
+from .traits import COLLECTIVE
 
 COND, SWITCH, WHILE = "cond", "switch", "while"
 CALL, FUSED, CUSTOM_GRADIENT = "call", "fused", "custom_gradient"
@@ -51,6 +52,11 @@ def is_call(operation: Operation) -> bool:
 def is_compiled_call(operation: Operation) -> bool:
     """Return whether the operation calls a function with `jit_compile=True`, which plans run as native code."""
     return operation.type == CALL and bool(operation.attrs.get("jit_compile"))
+
+
+def communicates(graph: Graph) -> bool:
+    """Return whether the graph, or a region of it, has collective operations."""
+    return any(operation.op.has(COLLECTIVE) for operation in graph.walk())
 
 
 def is_fused(operation: Operation) -> bool:

@@ -85,6 +85,9 @@ class Trait(enum.Flag):
     LOCATES_ERRORS = enum.auto()
     """The kernel runs a graph, and its errors name the operation of that graph that failed."""
 
+    COLLECTIVE = enum.auto()
+    """All replicas of a strategy run the operation together, in the same order."""
+
 
 NONE = Trait.NONE
 ELEMENTWISE = Trait.ELEMENTWISE
@@ -108,3 +111,4 @@ IDEMPOTENT = Trait.IDEMPOTENT
 DRAWS_RANDOM = Trait.DRAWS_RANDOM
 CALLS_PYTHON = Trait.CALLS_PYTHON
 LOCATES_ERRORS = Trait.LOCATES_ERRORS
+COLLECTIVE = Trait.COLLECTIVE

@@ -8,13 +8,14 @@ An engine moves flat buffers. Packing, dtypes and uneven sizes are handled here,
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import errors
+from .collective_transcript import results_of
 
 Array = NDArray[Any]
 
@@ -73,6 +74,10 @@ def reduced(arrays: Sequence[Array], reduction: str, bytes_per_pack: int = 0) ->
 
     Arrays of one dtype travel in one buffer, or in buffers of about `bytes_per_pack` if that is not 0.
     """
+    return list(results_of(len(arrays), lambda: _reduced(arrays, reduction, bytes_per_pack)))
+
+
+def _reduced(arrays: Sequence[Array], reduction: str, bytes_per_pack: int) -> list[Array]:
     engine = active.engine
     results: list[Array] = [np.empty(0)] * len(arrays)
     for pack in _packs([np.asarray(array) for array in arrays], bytes_per_pack):
@@ -125,6 +130,15 @@ def sizes_of(size: int) -> list[int]:
 
 def gathered(array: Array, axis: int) -> Array:
     """Return the arrays of all processes joined along an axis, in which their sizes may differ."""
+    return _one(lambda: _gathered(array, axis))
+
+
+def _one(run: Callable[[], Array]) -> Array:
+    (result,) = results_of(1, lambda: [run()])
+    return result  # type: ignore[no-any-return]
+
+
+def _gathered(array: Array, axis: int) -> Array:
     engine = active.engine
     rows = np.moveaxis(np.asarray(array), axis, 0)
     facts = engine.all_gather(
@@ -149,8 +163,12 @@ def gathered(array: Array, axis: int) -> Array:
 
 def scattered(array: Array, size: int, axis: int) -> Array:
     """Return the part of this process of the sum over the processes: `size` rows along an axis."""
+    return _one(lambda: _scattered(array, size, axis))
+
+
+def _scattered(array: Array, size: int, axis: int) -> Array:
     counts = sizes_of(size)
-    (total,) = reduced([array], "sum")
+    (total,) = _reduced([array], "sum", 0)
     start = sum(counts[: active.engine.rank])
     if sum(counts) != total.shape[axis]:
         raise errors.InvalidArgumentError(
@@ -162,6 +180,10 @@ def scattered(array: Array, size: int, axis: int) -> Array:
 
 def copied(array: Array, root: int) -> Array:
     """Return the array of the process `root`; all processes give arrays of the same shape and dtype."""
+    return _one(lambda: _copied(array, root))
+
+
+def _copied(array: Array, root: int) -> Array:
     engine = active.engine
     if not 0 <= root < engine.size:
         raise errors.InvalidArgumentError(f"process {root} is not one of the {engine.size} processes")

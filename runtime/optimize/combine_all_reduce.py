@@ -13,13 +13,10 @@ from __future__ import annotations
 
 from ..ir.clone import are_same, with_parts
 from ..ir.graph import Graph, Operand, Operation
-from ..ir.traits import CALLS_PYTHON
-from ..ops.collective.gathering import all_gather, reduce_scatter
-from ..ops.collective.reductions import all_reduce, broadcast_from, reduce_to
+from ..ir.traits import CALLS_PYTHON, COLLECTIVE
+from ..ops.collective.reductions import all_reduce
 from .options import OptimizerOptions
 from .rewriter import visiting
-
-COLLECTIVES = frozenset({all_reduce, broadcast_from, reduce_to, all_gather, reduce_scatter})
 
 
 def run(graph: Graph, options: OptimizerOptions) -> Graph:
@@ -67,4 +64,4 @@ def _joined(first: Operation, operation: Operation) -> Operation:
 def _ends_group(operation: Operation) -> bool:
     """Return whether the operation is another collective one, or may contain or call one."""
     is_opaque = bool(operation.regions) or operation.op.has(CALLS_PYTHON)
-    return operation.op in COLLECTIVES or (operation.stateful and is_opaque)
+    return operation.op.has(COLLECTIVE) or (operation.stateful and is_opaque)

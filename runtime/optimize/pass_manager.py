@@ -47,6 +47,15 @@ def optimize(
     return graph if graph is traced else _pruned(graph, chosen, settled, observe)
 
 
+def optimize_for_shapes(graph: Graph) -> Graph:
+    """Return `optimize(graph)` for a graph with the shapes of one call.
+
+    It combines no reductions over processes: others may have other shapes, and must combine the same ones.
+    """
+    chosen = OptimizerOptions.chosen(optimizer.get_experimental_options())
+    return optimize(graph, chosen._replace(scoped_allocator_optimization=False))
+
+
 def _round(
     graph: Graph,
     options: OptimizerOptions,

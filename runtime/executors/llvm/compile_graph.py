@@ -99,11 +99,11 @@ def lowered(
     if why is not None:
         raise CannotCompileError([why])
     from ...functionalize.shapes import specialized
-    from ...optimize import OptimizerOptions, dce, optimize, regroup_products, schedule_updates
+    from ...optimize import OptimizerOptions, dce, optimize_for_shapes, regroup_products, schedule_updates
     from . import lowering  # noqa: F401  (registers the lowering rules)
 
     needed = dce.run(graph, OptimizerOptions())  # dead operations must not be reasons to refuse the graph
-    plain = optimize(specialized(needed, arguments, with_sizes))
+    plain = optimize_for_shapes(specialized(needed, arguments, with_sizes))
     given = [i for i, argument in enumerate(arguments) if not isinstance(argument, Constant)]
     first = len(graph.outputs) - len(assigned)
     donors = {first + i: given.index(number) for i, number in enumerate(assigned)}

@@ -18,7 +18,9 @@ from ...core.gc_pause import Pause
 from ...functionalize.errors import CannotCompileError, NeverRunsError
 from ...functionalize.random import with_streams
 from ...ir.graph import Graph
+from ...ir.structured import communicates
 from ...ir.value_types import ListType, TensorType, VariableType
+from ...kernels.collective_transcript import Transcript
 from ...ops.state.compare_and_swap import exchange
 from . import exclusive, llvm_engine, value_specialization
 from .call import native_call
@@ -55,7 +57,8 @@ class JitFunction:
     _is_measured = False  # whether the code is instrumented for a profile
 
     def __init__(self, graph: Graph) -> None:
-        self.graph = graph
+        self._communicates = communicates(graph)
+        self.graph = graph = _combined(graph) if self._communicates else graph
         self._whole, self._streams = with_streams(graph)
         # serializes runs that draw from streams, so that none draws the same numbers
         self._in_turn = threading.RLock()
@@ -79,7 +82,8 @@ class JitFunction:
     @property
     def _is_plain(self) -> bool:
         """Return whether the code has the inputs and outputs of `run`, without conversions."""
-        return not (self._variables or self._lists or self._made or self.by_value or self._is_sized)
+        has_state = self._variables or self._lists or self._made or self._communicates
+        return not (has_state or self.by_value or self._is_sized)
 
     @property
     def shortest(self) -> Callable[[Sequence[Any]], Sequence[Any]] | None:
@@ -91,7 +95,7 @@ class JitFunction:
     def kernel_for(self, arguments: Sequence[Any]) -> Kernel | None:
         """Return the kernel for these inputs, or None if they need a conversion."""
         is_described = self._lists or self._made or self._is_sized
-        if self._streams or is_described or self.by_value or self._has_twins(arguments):
+        if self._streams or is_described or self.by_value or self._communicates or self._has_twins(arguments):
             return None
         key = self._given(self._arrays(arguments))[0]
         if key in self._overwritten:
@@ -103,17 +107,24 @@ class JitFunction:
 
     def run(self, arguments: Sequence[Any]) -> Sequence[Any]:
         """Return the outputs for the values of the inputs; variables are assigned last."""
+        if not self._communicates:
+            results = self._attempt(arguments)
+            return self.fail(arguments) if results is _FAILED else results
+        with Transcript().recording() as transcript:
+            results = self._attempt(arguments)
+        return transcript.repeated(lambda: self.fail(arguments)) if results is _FAILED else results
+
+    def _attempt(self, arguments: Sequence[Any]) -> Any:
+        """Return the outputs, or `_FAILED` if the plan must run."""
         try:
             if self._streams:
                 with self._in_turn:
-                    results = self._run([*arguments, *self._streams])
-            else:
-                results = self._run(arguments)
+                    return self._run([*arguments, *self._streams])
+            return self._run(arguments)
         except (NeverRunsError, MemoryError):
-            return self.fail(arguments)
+            return _FAILED
         except CannotCompileError as refusal:
             raise refused(self.graph, refusal) from None
-        return self.fail(arguments) if results is _FAILED else results
 
     @property
     def draws(self) -> bool:
@@ -150,7 +161,7 @@ class JitFunction:
     def _run(self, arguments: Sequence[Any]) -> Any:
         if self._has_twins(arguments):
             return _FAILED  # only the plan handles the order of updates
-        for _ in range(_TRIES):
+        for _ in range(1 if self._communicates else _TRIES):
             arrays = self._arrays(arguments)
             key, given, needed = self._given(arrays)
             code = self._code.get(key)
@@ -300,6 +311,13 @@ class JitFunction:
 
             self._plan = Plan(self.graph)
         return self._plan.run(arguments)
+
+
+def _combined(graph: Graph) -> Graph:
+    """Return the graph with combined reductions over processes: its plan must communicate as its code does."""
+    from ...optimize import optimize  # executors import the optimizer lazily
+
+    return optimize(graph)
 
 
 def _failed(arrays: Sequence[Any]) -> Any:

@@ -15,7 +15,7 @@ from typing import Any
 
 from ...ir.clone import Substitution, are_same, clone_value, substitute, with_parts, with_regions
 from ...ir.graph import Graph, Operation, Value
-from ...ir.structured import is_call, is_control_flow, is_loop
+from ...ir.structured import communicates, is_call, is_control_flow, is_loop
 from ...ir.value_types import TensorType
 from ..plan.plan import Plan
 from .codegen.element_formulas import element_rule
@@ -78,7 +78,8 @@ def _with_compiled_calls(graph: Graph) -> Graph:
 def _marked(operation: Operation) -> Operation:
     if not is_call(operation):
         return with_regions(operation, list(map(_with_compiled_calls, operation.regions)))
-    if sum(1 for _ in operation.regions[0].walk()) < _FEWEST:
+    (callee,) = operation.regions
+    if communicates(callee) or sum(1 for _ in callee.walk()) < _FEWEST:
         return operation
     return with_parts(operation, attrs={**operation.attrs, "jit_compile": True})
 

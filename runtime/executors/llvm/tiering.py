@@ -31,6 +31,7 @@ from ...config import optimizer
 from ...core.gc_pause import Pause
 from ...functionalize.errors import CannotCompileError
 from ...ir.graph import Graph
+from ...ir.structured import communicates
 from ...ops.lists.tensor_array import PersistentArray
 from ..runners import kernel_for
 from . import llvm_engine
@@ -295,6 +296,8 @@ def _compiled(trial: TierState, graph: Graph, arguments: list[Any]) -> Runner | 
     )
     from .loop_compilation import with_native_parts
 
+    if communicates(graph):
+        return with_native_parts(graph)  # a comparison of two runs would communicate twice
     native = JitFunction(graph)
     try:
         native.compiled(arguments)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...core import shapes
-from ...ir.traits import KEEPS_VARIABLES
+from ...ir.traits import COLLECTIVE, KEEPS_VARIABLES
 from ...ir.value_types import TensorType
 from ...kernels import collectives
 from ..arrays.shape_ops import shape
@@ -18,7 +18,7 @@ from ..framework.op import Input, Name, op
 from ..framework.op_families import BOOLS, NUMERIC, require_dtype, wrong
 
 
-@op(stateful=True, traits=KEEPS_VARIABLES)
+@op(stateful=True, traits=KEEPS_VARIABLES | COLLECTIVE)
 def all_gather(input: Input, axis: Axis = 0, name: Name = None) -> TensorType:
     """Return the tensors of all processes joined along an axis, in the order of the processes.
 
@@ -48,7 +48,7 @@ def _(dy: Any, y: Any, input: Any, axis: int = 0) -> Any:
     return reduce_scatter(dy, shape(input)[axis], axis)
 
 
-@op(stateful=True, traits=KEEPS_VARIABLES)
+@op(stateful=True, traits=KEEPS_VARIABLES | COLLECTIVE)
 def reduce_scatter(input: Input, size: Input, axis: Axis = 0, name: Name = None) -> TensorType:
     """Return `size` rows of the sum over the processes: the first process gets the first rows.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...ir.traits import FRESH_RESULT, KEEPS_VARIABLES
+from ...ir.traits import COLLECTIVE, FRESH_RESULT, KEEPS_VARIABLES
 from ...ir.value_types import TensorType
 from ...kernels import collectives
 from ..framework.op import Input, Name, Tensors, op
@@ -19,7 +19,7 @@ from ..framework.op_families import BOOLS, NUMERIC, require_dtype, wrong
 REDUCTIONS = ("sum", "mean", "min", "max")
 
 
-@op(stateful=True, traits=KEEPS_VARIABLES | FRESH_RESULT)
+@op(stateful=True, traits=KEEPS_VARIABLES | FRESH_RESULT | COLLECTIVE)
 def all_reduce(
     inputs: Tensors, reduction: str = "sum", bytes_per_pack: int = 0, name: Name = None
 ) -> tuple[TensorType, ...]:
@@ -60,7 +60,7 @@ def _(dy: Any, y: Any, inputs: list[Any], reduction: str = "sum", bytes_per_pack
     return grads
 
 
-@op(stateful=True, traits=KEEPS_VARIABLES | FRESH_RESULT)
+@op(stateful=True, traits=KEEPS_VARIABLES | FRESH_RESULT | COLLECTIVE)
 def broadcast_from(input: Input, root: int = 0, name: Name = None) -> TensorType:
     """Return the tensor of the process `root` in all processes; shapes and dtypes are equal in all of them.
 
@@ -82,7 +82,7 @@ def _(dy: Any, y: Any, input: Any, root: int = 0) -> Any:
     return reduce_to(dy, root)
 
 
-@op(stateful=True, traits=KEEPS_VARIABLES | FRESH_RESULT)
+@op(stateful=True, traits=KEEPS_VARIABLES | FRESH_RESULT | COLLECTIVE)
 def reduce_to(input: Input, root: int = 0, name: Name = None) -> TensorType:
     """Return the sum over the processes in the process `root`, and zeros in the others.
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from .... import dtypes
 from ....ir.graph import Operation, Value
+from ....ir.traits import COLLECTIVE
 from ....ir.value_types import TensorType
 from ....ops.arrays.placeholder import const
 from .dynamic_sizes import Size
@@ -25,10 +26,13 @@ from .materialization import Values
 
 
 def has_kernel(operation: Operation) -> bool:
-    """Return whether the kernel can be called: it has no effects, and all types are numeric tensors of known rank."""
+    """Return whether the kernel can be called: all types are numeric tensors of known rank, and it has no effects.
+
+    Collective operations communicate, in the order of the program.
+    """
     values = [*(operand for operand in operation.inputs if isinstance(operand, Value)), *operation.outputs]
     return (
-        not operation.stateful
+        (not operation.stateful or operation.op.has(COLLECTIVE))
         and not operation.regions
         and operation.op is not const  # a session may feed another value
         and bool(operation.outputs)

@@ -37,7 +37,7 @@ def expected(rank, values):
     ]
 
 
-@pytest.mark.parametrize("executor", ["eager", "interpret", "plan"])
+@pytest.mark.parametrize("executor", ["eager", "interpret", "plan", "native"])
 def test_operations_and_gradients_agree_in_all_executors(executor):
     values = [1.5, -2.0]
     graph = tf.function(step).get_concrete_function(tf.TensorSpec([])).graph
@@ -110,3 +110,46 @@ def test_the_maximum_has_no_gradient():
         (y,) = all_reduce([x], "max")
     with pytest.raises(NotImplementedError, match="reduce with 'sum'"):
         tape.gradient(y, x)
+
+
+def test_native_loops_communicate_in_order():
+    def series(x, n):
+        for i in tf.range(n):
+            (x,) = all_reduce([x * 0.5 + tf.cast(i, tf.float32)])
+            (x,) = all_reduce([x], "max")
+        return x
+
+    x, n = np.array([1.0, 2.0], np.float32), np.array(3, np.int32)
+    graph = tf.function(series).get_concrete_function(tf.TensorSpec([2]), tf.TensorSpec([], tf.int32)).graph
+    found = [
+        run_in_threads(2, lambda rank, e=executor: EXECUTORS[e](graph)([x + rank, n]))
+        for executor in ("interpret", "native")
+    ]
+    (expected, order), (results, own_order) = found
+    np.testing.assert_allclose(results, expected, rtol=1e-6)
+    assert own_order == order == ["sum float32[2]", "max float32[2]"] * 3
+
+
+def test_a_process_whose_native_code_fails_does_not_communicate_twice():
+    @tf.function
+    def chosen(x, i):
+        (total,) = all_reduce([x])
+        picked = total[i]
+        (again,) = all_reduce([picked])
+        return again
+
+    graph = chosen.get_concrete_function(tf.TensorSpec([2]), tf.TensorSpec([], tf.int32)).graph
+
+    def run(rank):
+        call = EXECUTORS["native"](graph)
+        x = np.array([1.0, 2.0], np.float32)
+        first = call([x, np.array(0, np.int32)])
+        if rank == 0:
+            return float(first[0]), [float(y) for y in all_reduce(all_reduce([x]))[0]]
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"(?s)out of bounds.*ops.py:\d+, in chosen"):
+            call([x, np.array(5, np.int32)])
+        return float(first[0]), all_reduce([x])[0].numpy().tolist()
+
+    results, calls = run_in_threads(2, run)
+    assert results == [(4.0, [3.0, 6.0])] * 2
+    assert calls == ["sum float32[2]", "sum float32[1]", "sum float32[2]", "sum float32[2]"]
