@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from .. import errors
+from ..executors.xla import AXIS
 from ..kernels.collectives import Array
 from .worker_health import WorkerHealth
 
@@ -59,9 +60,9 @@ class JaxEngine:
         self.health = WorkerHealth(self._connected(), self.addresses, rank)
         atexit.register(self._leave)
         self._devices = self._one_device_each()
-        self._mesh = self._jax.sharding.Mesh(np.array(self._devices), ("process",))
-        rows = self._jax.sharding.PartitionSpec("process")
-        self._rows = self._jax.sharding.NamedSharding(self._mesh, rows)
+        self.mesh = self._jax.sharding.Mesh(np.array(self._devices), (AXIS,))
+        rows = self._jax.sharding.PartitionSpec(AXIS)
+        self._rows = self._jax.sharding.NamedSharding(self.mesh, rows)
         self._waiter = _Waiter()
         self._count = 0
         self._known: set[tuple[str, str, int]] = set()
@@ -139,18 +140,30 @@ class JaxEngine:
         return text
 
     def _call(self, kind: str, flat: Array) -> Array:
-        if self._failure is not None:
-            raise self._failure
-        self._count += 1
-        what = f"{kind} of {flat.dtype.name}[{flat.size}], the collective number {self._count}"
         key = (kind, flat.dtype.name, flat.size)
         is_new = key not in self._known
         self._known.add(key)
 
-        def call() -> Any:
+        def call(what: str) -> Any:
             if is_new:
                 self.health.agree(self._count, what)
             return self._run(kind, flat)
+
+        return np.array(self._waited(f"{kind} of {flat.dtype.name}[{flat.size}]", call))
+
+    def run(self, what: str, call: Callable[[], Any]) -> Any:
+        """Return the result of a call that runs a program of all processes, which they have agreed about."""
+        return self._waited(what, lambda numbered: call())
+
+    def _waited(self, what: str, run: Callable[[str], Any]) -> Any:
+        """Return the result of a collective, while the health of the other processes is watched."""
+        if self._failure is not None:
+            raise self._failure
+        self._count += 1
+        what = f"{what}, the collective number {self._count}"
+
+        def call() -> Any:
+            return run(what)
 
         try:
             result = self._waiter.result(call, self._watch(what))
@@ -160,7 +173,7 @@ class JaxEngine:
                 raise self._failure from None
             raise
         self.health.clear()
-        return np.array(result)
+        return result
 
     def _run(self, kind: str, flat: Array) -> Any:
         jax = self._jax
@@ -171,7 +184,7 @@ class JaxEngine:
 
     @functools.cache  # noqa: B019  (one engine for the life of the process)
     def _program(self, kind: str) -> Callable[[Any], Any]:
-        jax, axis = self._jax, "process"
+        jax, axis = self._jax, AXIS
         reduce = {"sum": jax.lax.psum, "min": jax.lax.pmin, "max": jax.lax.pmax}
         whole = jax.sharding.PartitionSpec()
 
@@ -181,7 +194,7 @@ class JaxEngine:
             return reduce[kind](rows[0], axis)
 
         mapped = jax.shard_map(
-            body, mesh=self._mesh, in_specs=self._rows.spec, out_specs=whole, check_vma=False
+            body, mesh=self.mesh, in_specs=self._rows.spec, out_specs=whole, check_vma=False
         )
         program: Callable[[Any], Any] = jax.jit(mapped)
         return program

@@ -42,9 +42,9 @@ def planned(graph: Graph) -> Runner:
 def compiled_by(executor: str, graph: Graph) -> Any:
     """Return the graph as a function that is compiled by "native" or "xla"; its `run` is a runner."""
     if executor == "xla":
-        from .xla import XlaFunction  # needs JAX, which is not always installed
+        from .xla import compiled  # needs JAX, which is not always installed
 
-        return XlaFunction(graph)
+        return compiled(graph)
     from .llvm import JitFunction  # needs a compiler that is not always installed
 
     return JitFunction(graph)

@@ -7,8 +7,10 @@ An engine moves flat buffers. Packing, dtypes and uneven sizes are handled here,
 
 from __future__ import annotations
 
+import contextlib
+import threading
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -25,6 +27,11 @@ class CollectiveEngine(Protocol):
 
     rank: int
     size: int
+    mesh: Any
+    """JAX's mesh of one device of each process, for programs of all processes; None if there are no such programs."""
+
+    def run(self, what: str, call: Callable[[], Any]) -> Any:
+        """Return the result of a call that runs a program of all processes."""
 
     def all_reduce(self, flat: Array, reduction: str) -> Array:
         """Return the vector of sums, products, minima or maxima over the processes; all give the same length."""
@@ -44,6 +51,11 @@ class SingleProcess:
 
     rank = 0
     size = 1
+    mesh = None
+
+    def run(self, what: str, call: Callable[[], Any]) -> Any:
+        """Return the result of the call."""
+        return call()
 
     def all_reduce(self, flat: Array, reduction: str) -> Array:
         """Return the vector of the only process."""
@@ -62,11 +74,34 @@ class SingleProcess:
 
 
 class _Active:
-    engine: CollectiveEngine = SingleProcess()
+    """The engine of this process, and those of threads that are replicas."""
+
+    def __init__(self) -> None:
+        self._of_process: CollectiveEngine = SingleProcess()
+        self._of_thread = threading.local()
+
+    @property
+    def engine(self) -> CollectiveEngine:
+        """The engine of this thread if it is a replica, else that of the process."""
+        return getattr(self._of_thread, "engine", None) or self._of_process
+
+    @engine.setter
+    def engine(self, engine: CollectiveEngine) -> None:
+        self._of_process = engine
+
+    @contextlib.contextmanager
+    def in_thread(self, engine: CollectiveEngine) -> Iterator[None]:
+        """Give this thread an engine of its own in the block."""
+        before = getattr(self._of_thread, "engine", None)
+        self._of_thread.engine = engine
+        try:
+            yield
+        finally:
+            self._of_thread.engine = before
 
 
 active = _Active()
-"""The engine of this process. A strategy of several processes replaces it."""
+"""The active engines. A strategy of several processes replaces that of the process."""
 
 
 def reduced(arrays: Sequence[Array], reduction: str, bytes_per_pack: int = 0) -> list[Array]:

@@ -17,6 +17,8 @@ class _Exchange(threading.local):
 class ThreadEngine:
     """The engine of `size` threads; `calls` lists the collectives of the first one."""
 
+    mesh = None
+
     def __init__(self, size: int) -> None:
         self.size = size
         self.calls: list[str] = []

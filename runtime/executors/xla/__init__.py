@@ -10,6 +10,7 @@
     numpy_namespace.py  kernels with jax.numpy in the place of NumPy
     rules/              the rules of operations
     xla_function.py     a graph for any shapes; the plan runs failed calls again, and reports the error
+    spmd_program.py     a program of several devices, each with inputs of its own; spmd_function.py one of processes
 
 A run changes no variable before it has succeeded. A failed check is a flag among the results; the plan then runs the
 same inputs again, and raises the error with the line of user code.
@@ -22,21 +23,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .library import INSTALL, available, missing
+from .library import AXIS, INSTALL, available, missing
 
 if TYPE_CHECKING:
     from .rule_registry import operation_kinds
+    from .spmd_function import compiled
     from .xla_function import XlaFunction
 
-__all__ = ["INSTALL", "XlaFunction", "available", "missing", "operation_kinds"]
+__all__ = ["AXIS", "INSTALL", "XlaFunction", "available", "compiled", "missing", "operation_kinds"]
 
 
 def __getattr__(name: str) -> Any:
-    """Import `XlaFunction` or `operation_kinds` at its first use, together with JAX and all rules."""
+    """Import a name at its first use, together with JAX and all rules."""
     if name == "XlaFunction":
         from .xla_function import XlaFunction
 
         return XlaFunction
+    if name == "compiled":
+        from .spmd_function import compiled
+
+        return compiled
     if name == "operation_kinds":
         from . import xla_function  # noqa: F401  (registers the rules)
         from .rule_registry import operation_kinds

@@ -17,6 +17,9 @@ from ...ir.graph import Graph
 INSTALL = "pip install 'agc-autograph[jax]'"
 """The command that installs JAX."""
 
+AXIS = "replica"
+"""The name of the axis of devices that run one program, in meshes of JAX."""
+
 
 @functools.cache
 def missing() -> str | None:

@@ -10,7 +10,7 @@ A check is a condition, not an error: `failed` says whether one has not held, an
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -35,16 +35,27 @@ Array = Any
 """A value that JAX traces, or an array of NumPy where it is a constant."""
 
 
-class RegionTrace:
-    """The computation of one graph or region. `failed` is False, or a traced bool: whether a check did not hold."""
+class DeviceAxis(NamedTuple):
+    """The axis of the devices that run one program together, each as a replica."""
 
-    def __init__(self, effects: Effects) -> None:
+    name: str
+    size: int
+
+
+class RegionTrace:
+    """The computation of one graph or region. `failed` is False, or a traced bool: whether a check did not hold.
+
+    Collective operations communicate along `axis`; None means one device.
+    """
+
+    def __init__(self, effects: Effects, axis: DeviceAxis | None = None) -> None:
         self.failed: Any = False
         self.effects = effects
+        self.axis = axis
 
     def inner(self) -> RegionTrace:
         """Return the computation of a region, with checks of its own."""
-        return RegionTrace(self.effects)
+        return RegionTrace(self.effects, self.axis)
 
     def run(self, graph: Graph, arguments: Sequence[Array]) -> list[Array]:
         """Return the outputs of the graph for the values of its inputs."""

@@ -25,7 +25,11 @@ def static_form(
 
     `graph` has no variables. Raise `CannotCompileError` with the reasons if there is no such form.
     """
-    from ...optimize import OptimizerOptions, dce, optimize  # executors import the optimizer lazily
+    from ...optimize import (
+        OptimizerOptions,
+        dce,
+        optimize_for_shapes,
+    )  # executors import the optimizer lazily
 
     needed = dce.run(graph, OptimizerOptions())  # dead operations must not be reasons to refuse the graph
 
@@ -34,7 +38,7 @@ def static_form(
             Constant(np.asarray(argument)) if i in chosen else TensorType(value.dtype, np.shape(argument))
             for i, (value, argument) in enumerate(zip(graph.inputs, arguments, strict=True))
         ]
-        return optimize(specialized(needed, specs))
+        return optimize_for_shapes(specialized(needed, specs))
 
     candidates = [i for i, value in enumerate(graph.inputs) if may_be_shape(value.spec, arguments[i])]
     return first_possible(attempt, by_value, candidates)

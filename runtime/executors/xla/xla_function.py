@@ -28,7 +28,7 @@ from . import rules  # noqa: F401  (registers the rules)
 from .diagnostics import FaultBoundary, refused
 from .effects import Effects
 from .library import device_of, wide
-from .region_trace import RegionTrace, reasons
+from .region_trace import DeviceAxis, RegionTrace, reasons
 from .static_form import static_form
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ _TRIES = 3
 
 _FAILED = object()
 
-_OPTIONS = {"xla_allow_excess_precision": False}
+OPTIONS = {"xla_allow_excess_precision": False}
 """Results of narrow floats are rounded after each operation, as in the other executors."""
 
 
@@ -134,21 +134,27 @@ class XlaFunction:
     def _program(self, arrays: Sequence[Any]) -> XlaProgram:
         with FaultBoundary(self.graph), Pause():
             if self._plain is None:
-                self._plain = _without_state(self._whole)
+                self._plain = self._functional()
             graph, assigned = self._plain
             form, by_value = static_form(graph, arrays, self._by_value)
             if by_value != self._by_value:
                 self._by_value = by_value
                 self._programs.clear()
-            program = XlaProgram(form, assigned, by_value)
+            program = self._made(form, assigned, by_value)
             program.trace()
         if len(self._programs) >= _MOST_SHAPES:
             self._programs.pop(next(iter(self._programs)))
         self._programs[self._key(arrays)] = program
         return program
 
+    def _functional(self) -> tuple[Graph, list[int]]:
+        return without_state(self._whole)
 
-def _without_state(graph: Graph) -> tuple[Graph, list[int]]:
+    def _made(self, graph: Graph, assigned: Sequence[int], by_value: Sequence[int]) -> XlaProgram:
+        return XlaProgram(graph, assigned, by_value)
+
+
+def without_state(graph: Graph) -> tuple[Graph, list[int]]:
     """Return the functional form of a graph, and the variable inputs whose new values follow its outputs."""
     for value in graph.inputs:
         if isinstance(value.spec, ListType):
@@ -163,6 +169,8 @@ class XlaProgram:
     are constants of the program.
     """
 
+    axis: DeviceAxis | None = None
+
     def __init__(self, graph: Graph, assigned: Sequence[int] = (), dropped: Sequence[int] = ()) -> None:
         found = reasons(graph)
         if found:
@@ -173,7 +181,7 @@ class XlaProgram:
         self.can_fail = False
         self._effects = Effects()
         self._device = device_of(graph)
-        self._jitted = jax.jit(self.compute, compiler_options=_OPTIONS)
+        self._jitted = jax.jit(self.compute, compiler_options=OPTIONS)
 
     @property
     def has_effects(self) -> bool:
@@ -182,7 +190,7 @@ class XlaProgram:
 
     def compute(self, *arrays: Any) -> list[Any]:
         """Compute the results with values that JAX traces. The first is whether a check has failed, if one can."""
-        trace = RegionTrace(self._effects)
+        trace = RegionTrace(self._effects, self.axis)
         with jax.default_matmul_precision("highest"):
             results = list(map(jnp.asarray, trace.run(self.graph, arrays)))
         self.can_fail = trace.failed is not False

@@ -19,16 +19,19 @@ from ..framework.op_families import BOOLS, NUMERIC, require_dtype, wrong
 
 
 @op(stateful=True, traits=KEEPS_VARIABLES | COLLECTIVE)
-def all_gather(input: Input, axis: Axis = 0, name: Name = None) -> TensorType:
+def all_gather(input: Input, axis: Axis = 0, even: int = 0, name: Name = None) -> TensorType:
     """Return the tensors of all processes joined along an axis, in the order of the processes.
 
-    The sizes along `axis` may differ. Raises InvalidArgumentError for scalars, and if other sizes or dtypes differ.
+    The sizes along `axis` may differ, unless `even` is the number of processes, which then give the same size. Raises
+    InvalidArgumentError for scalars, and if other sizes or dtypes differ.
 
     >>> all_gather([[1, 2]], axis=0).numpy().tolist()
     [[1, 2]]
     """
     require_dtype(input, NUMERIC | BOOLS, "all_gather")
-    return TensorType(input.dtype, _with_size(input.shape, axis, None, "all_gather"))
+    own = _with_size(input.shape, axis, None, "all_gather")
+    size = input.shape[axis] if even and input.shape is not None else None
+    return TensorType(input.dtype, own if size is None else _with_size(own, axis, size * even, "all_gather"))
 
 
 def _with_size(dims: shapes.Dims, axis: int, size: int | None, what: str) -> shapes.Dims:
@@ -40,11 +43,11 @@ def _with_size(dims: shapes.Dims, axis: int, size: int | None, what: str) -> sha
     return tuple(size if i == position else other for i, other in enumerate(dims))
 
 
-all_gather.kernel(lambda input, axis=0: collectives.gathered(input, axis))
+all_gather.kernel(lambda input, axis=0, even=0: collectives.gathered(input, axis))
 
 
 @all_gather.gradient
-def _(dy: Any, y: Any, input: Any, axis: int = 0) -> Any:
+def _(dy: Any, y: Any, input: Any, axis: int = 0, even: int = 0) -> Any:
     return reduce_scatter(dy, shape(input)[axis], axis)
 
 

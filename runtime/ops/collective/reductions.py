@@ -10,6 +10,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from ... import dtypes
 from ...ir.traits import COLLECTIVE, FRESH_RESULT, KEEPS_VARIABLES
 from ...ir.value_types import TensorType
 from ...kernels import collectives
@@ -100,3 +103,17 @@ reduce_to.kernel(lambda input, root=0: collectives.reduced_to(input, root))
 @reduce_to.gradient
 def _(dy: Any, y: Any, input: Any, root: int = 0) -> Any:
     return broadcast_from(dy, root)
+
+
+@op(stateful=True, traits=KEEPS_VARIABLES | FRESH_RESULT)
+def replica_id(name: Name = None) -> TensorType:
+    """Return the number of this replica among those that run the same program: a scalar of int32.
+
+    >>> replica_id().numpy()
+    np.int32(0)
+    """
+    return TensorType(dtypes.int32, ())
+
+
+replica_id.kernel(lambda: np.int32(collectives.active.engine.rank))
+replica_id.no_gradient("it is an integer")

@@ -2,6 +2,7 @@
 
 from .. import structured
 from . import (
+    collectives,
     convolution,
     elementwise,
     gather_scatter,
@@ -20,6 +21,6 @@ from . import (
 )
 
 __all__ = [
-    "convolution", "elementwise", "gather_scatter", "indexing", "linalg", "lists", "losses", "padding", "random",
+    "collectives", "convolution", "elementwise", "gather_scatter", "indexing", "linalg", "lists", "losses", "padding", "random",
     "reductions", "refused", "reshaping", "state", "structured", "traced_kernels", "windows",
 ]  # fmt: skip
