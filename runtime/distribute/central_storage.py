@@ -34,6 +34,9 @@ class CentralStorageStrategy(MirroredStrategy):
     ) -> None:
         super().__init__(["CPU:0"] if compute_devices is None else compute_devices)
 
+    def _runs_by_xla(self, fn: Callable[..., Any]) -> bool:
+        return False  # the replicas share variables, and take turns
+
     def _distributed(
         self, next_creator: Callable[..., Variable], kwargs: dict[str, Any]
     ) -> DistributedVariable:

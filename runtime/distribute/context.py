@@ -98,9 +98,14 @@ class ReplicaContext:
     thread: Any = None  # the thread of this replica, if there are several
     variables: Any = None
 
-    def __init__(self, strategy: Any, replica_id_in_sync_group: int = 0) -> None:
+    def __init__(self, strategy: Any, replica_id_in_sync_group: Any = 0) -> None:
         self.strategy = strategy
         self.replica_id_in_sync_group = replica_id_in_sync_group
+
+    @property
+    def component(self) -> int:
+        """The number of the component of variables that this replica has."""
+        return self.replica_id_in_sync_group  # type: ignore[no-any-return]
 
     @property
     def num_replicas_in_sync(self) -> int:
@@ -110,7 +115,9 @@ class ReplicaContext:
     def devices(self) -> tuple[str, ...]:
         if self.strategy.spans_processes:
             return self.strategy.devices  # type: ignore[no-any-return]
-        return (f"/job:localhost/replica:0/task:0/device:CPU:{self.replica_id_in_sync_group}",)
+        names = getattr(self.strategy, "device_names", None)
+        name = names[self.component] if names else f"CPU:{self.component}"
+        return (f"/job:localhost/replica:0/task:0/device:{name}",)
 
     def __enter__(self) -> ReplicaContext:
         _places.stack.append(Place(self.strategy, self))

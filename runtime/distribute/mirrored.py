@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import warnings
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -13,16 +14,20 @@ from agc.autograph import api
 from .. import errors, nest
 from ..config.devices import list_logical_devices
 from ..core.devices import device as placed
+from ..core.devices import parsed
 from ..core.export import export
 from ..core.variable_enums import VariableSynchronization
 from ..data.dataset import Dataset
+from ..executors import xla
+from ..executors.xla import MissingDeviceError
 from ..ir.builder import current
 from ..ops.arrays.concat_split import concat
 from ..ops.arrays.creation import ones_like
 from ..ops.reduce.reductions import reduce_sum
 from ..tracing.function import BoundFunction, Function, make_function
-from . import options
+from . import options, process_values
 from .context import ReplicaContext, Scope, entered, innermost
+from .device_replicas import DeviceReplicas, TakesTurnsError, is_tracing
 from .input import in_turn, split
 from .lock_step import run_in_lock_step
 from .options import InputReplicationMode, ValueContext
@@ -47,7 +52,7 @@ class MirroredExtended(StrategyExtended):
         if not isinstance(var, DistributedVariable):
             return super().update(var, fn, args, kwargs, group)
         results = []
-        for index, component in enumerate(var.values):
+        for index, component in enumerate(var.here):
             own_args, own_kwargs = select(index, (tuple(args), dict(kwargs or {})))
             with entered(self._strategy, None, index):
                 results.append(fn(component, *own_args, **own_kwargs))
@@ -56,6 +61,16 @@ class MirroredExtended(StrategyExtended):
     def reduce_to(self, reduce_op: Any, value: Any, destinations: Any, options: Any = None) -> Any:
         """Return the sum or mean over the replicas."""
         return self._strategy.reduce(reduce_op, value)
+
+    def batch_reduce_to(
+        self, reduce_op: Any, value_destination_pairs: Sequence[tuple[Any, Any]], options: Any = None
+    ) -> list[Any]:
+        """Return the sum or mean of all values over the replicas, in one collective operation if there are any."""
+        if not self._strategy.spans_processes:
+            return super().batch_reduce_to(reduce_op, value_destination_pairs, options)
+        values = [value for value, _ in value_destination_pairs]
+        reduced: list[Any] = self._strategy.all_reduce(ReduceOp.of(reduce_op), values, options)  # type: ignore[attr-defined]
+        return reduced
 
     def variable_created_in_scope(self, v: Any) -> bool:
         """Return whether the variable was made in the scope of the strategy, if there are several replicas."""
@@ -94,9 +109,9 @@ class MirroredStrategy(Strategy):
     """
 
     def __init__(self, devices: Sequence[str] | None = None, cross_device_ops: Any = None) -> None:
-        names = [one.name for one in list_logical_devices("CPU")] if devices is None else list(devices)
+        names = _default_devices() if devices is None else list(devices)
         for name in names:
-            check_device(name)
+            _check_device(name)
         if len(set(names)) < len(names):
             raise ValueError(f"Duplicates in devices argument to `MirroredStrategy`: {names}")
         if cross_device_ops is not None and type(cross_device_ops).__module__ != options.__name__:
@@ -106,6 +121,8 @@ class MirroredStrategy(Strategy):
             )
         super().__init__(MirroredExtended(self))
         self.num_replicas_in_sync = max(len(names), 1)
+        self.device_names = [str(name).rpartition("device:")[2].strip("/").upper() for name in names]
+        self._device_replicas: DeviceReplicas | None = None
         self._functions: weakref.WeakKeyDictionary[Function[..., Any], Any] = weakref.WeakKeyDictionary()
 
     def _places(self) -> list[ReplicaContext]:
@@ -145,9 +162,18 @@ class MirroredStrategy(Strategy):
         A result that is the same object in all replicas is returned as it is.
         """
         if self.num_replicas_in_sync == 1:
-            return super().run(fn, args, kwargs, options)
+            with placed(self.device_names[0] if self._is_accelerated else None):
+                return super().run(fn, args, kwargs, options)
         if isinstance(fn, BoundFunction):
             fn, args = fn.__func__, (fn.__self__, *args)
+        if self._runs_by_xla(fn):
+            try:
+                return self._run_on_devices(fn, tuple(args), dict(kwargs or {}))
+            except (TakesTurnsError, MissingDeviceError) as reason:
+                name = getattr(fn, "__name__", "a function")
+                warnings.warn(
+                    f"the replicas take turns to run {name}: {reason}", RuntimeWarning, stacklevel=2
+                )
         with self.scope():
             if not isinstance(fn, Function):
                 return self._run(fn, tuple(args), dict(kwargs or {}))
@@ -158,6 +184,47 @@ class MirroredStrategy(Strategy):
                 made = make_function(lambda args, kwargs: stepped(args, kwargs), fn._calls.options)
                 self._functions[fn] = made
             return self._functions[fn](tuple(args), dict(kwargs or {}))
+
+    @property
+    def _is_accelerated(self) -> bool:
+        """True if replicas are on devices that are no CPUs."""
+        return any("CPU" not in name for name in self.device_names)
+
+    def _runs_by_xla(self, fn: Callable[..., Any]) -> bool:
+        """Return whether XLA runs a function on the devices: because it must be compiled, or they are no CPUs."""
+        executors = {fn._calls.options.executor} if isinstance(fn, Function) else set()
+        builder = current()
+        while builder is not None:
+            executors.add(builder.executor)
+            builder = builder.parent
+        if "xla" in executors:
+            return True
+        if not xla.available() or not executors:
+            return False
+        return self._is_accelerated or (
+            "native" in executors and xla.has_several_cpus(self.num_replicas_in_sync)
+        )
+
+    def _run_on_devices(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Return the results of all replicas, which run one XLA program on their devices."""
+        if self._device_replicas is None:
+            self._device_replicas = DeviceReplicas(self, xla.local_devices(self.device_names))
+        with self.scope():
+            return self._device_replicas.run(fn, args, kwargs)
+
+    @property
+    def spans_processes(self) -> bool:  # type: ignore[override]
+        """True while this thread traces the graph that all replicas share."""
+        return is_tracing()
+
+    def all_reduce(self, reduce_op: ReduceOp, value: Any, options: Any = None) -> Any:
+        """Return the sum or mean of a nest of tensors over the replicas, in their common graph."""
+        size = getattr(options, "bytes_per_pack", 0)
+        return process_values.all_reduced(reduce_op, value, self.num_replicas_in_sync, size)
+
+    def of_first_replica(self, value: Any) -> Any:
+        """Return the value of the first replica."""
+        return process_values.broadcast(value, 0) if self.spans_processes else super().of_first_replica(value)
 
     def _run(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         called = fn if current() is None else api.convert(fn)
@@ -183,7 +250,10 @@ class MirroredStrategy(Strategy):
         if self.num_replicas_in_sync == 1:
             return super().reduce(reduce_op, value, axis)
         self._check_across()
-        return nest.map_structure(functools.partial(self._reduce, ReduceOp.of(reduce_op), axis), value)
+        chosen = ReduceOp.of(reduce_op)
+        if self.spans_processes:
+            return process_values.reduced(chosen, value, axis, self.num_replicas_in_sync)
+        return nest.map_structure(functools.partial(self._reduce, chosen, axis), value)
 
     def _reduce(self, reduce_op: ReduceOp, axis: Any, value: Any) -> Any:
         if axis is None:
@@ -208,10 +278,14 @@ class MirroredStrategy(Strategy):
     def gather(self, value: Any, axis: int) -> Any:
         """Return the values of the replicas joined along an axis, for each leaf of a nest."""
         self._check_across()
+        if self.spans_processes:
+            return process_values.all_gathered(value, axis)
         return nest.map_structure(functools.partial(_gathered, axis), value)
 
     def experimental_local_results(self, value: Any) -> tuple[Any, ...]:
         """Return the values of the replicas in a tuple; a nest without distributed values is its only element."""
+        if self.spans_processes:
+            raise TakesTurnsError("it uses the values of all replicas in `merge_call`")
         values = [one for one in nest.flatten(value) if isinstance(one, DistributedValues)]
         count = max((len(one.values) for one in values), default=1)
         return tuple(select(index, value, DistributedValues) for index in range(count))
@@ -241,6 +315,22 @@ class MirroredStrategy(Strategy):
             ValueContext(index, self.num_replicas_in_sync) for index in range(self.num_replicas_in_sync)
         ]
         return nest.map_structure(lambda *parts: PerReplica(parts), *[value_fn(one) for one in contexts])
+
+
+def _default_devices() -> list[str]:
+    found = list_logical_devices("GPU") or list_logical_devices("CPU")
+    return [device.name for device in found]
+
+
+def _check_device(name: str) -> None:
+    """Raise ValueError for a device that this machine does not have."""
+    kind = parsed(str(name)).kind
+    if kind in (None, "CPU"):
+        check_device(name)
+    elif (parsed(str(name)).number or 0) >= len(list_logical_devices(kind)):
+        raise ValueError(
+            f"Device {name!r} does not exist: JAX has {len(list_logical_devices(kind))} such devices."
+        )
 
 
 def _gathered(axis: int, value: Any) -> Any:

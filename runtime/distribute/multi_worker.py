@@ -9,7 +9,6 @@ import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from .. import nest
 from ..core.export import export
 from ..core.variable_enums import VariableSynchronization
 from ..ir.builder import stack
@@ -142,17 +141,15 @@ class MultiWorkerMirroredStrategy(Strategy):
         """Return the sum or mean of a nest of tensors over the workers."""
         if not self.spans_processes:
             return value
-        return process_values.all_reduced(reduce_op, value, (options or self._options).bytes_per_pack)
+        size = (options or self._options).bytes_per_pack
+        return process_values.all_reduced(reduce_op, value, self.num_replicas_in_sync, size)
 
     def reduce(self, reduce_op: Any, value: Any, axis: Any = None) -> Any:
         """Return the sum or mean over the workers, and over an axis of each tensor if `axis` is not None."""
         if not self.spans_processes:
             return super().reduce(reduce_op, value, axis)
         self._check_across()
-        chosen = ReduceOp.of(reduce_op)
-        if axis is None:
-            return self.all_reduce(chosen, value)
-        return nest.map_structure(lambda x: process_values.reduced_along(chosen, x, axis), value)
+        return process_values.reduced(ReduceOp.of(reduce_op), value, axis, self.num_replicas_in_sync)
 
     def gather(self, value: Any, axis: int) -> Any:
         """Return the values of the workers joined along an axis, for each leaf of a nest."""

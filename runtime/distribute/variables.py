@@ -43,9 +43,12 @@ class DistributedVariable(Variable, DistributedValues):
         place = innermost()
         if len(self.values) == 1 or place is None or place.strategy is not self.distribute_strategy:
             return self.values[0]
-        return self.values[
-            (place.updated or 0) if place.replica is None else place.replica.replica_id_in_sync_group
-        ]
+        return self.values[(place.updated or 0) if place.replica is None else place.replica.component]
+
+    @property
+    def here(self) -> tuple[Variable, ...]:
+        """The components that this graph or process has: all, or one if the other replicas run the same graph."""
+        return self.values[:1] if self.distribute_strategy.spans_processes else self.values
 
     @property
     def replica_id(self) -> int | None:
@@ -121,7 +124,7 @@ class MirroredVariable(DistributedVariable, Mirrored):
             return getattr(self._updated, method)(value, read_value=read_value)
         replica = self._replica
         if replica is None:
-            for index, component in enumerate(self.values):
+            for index, component in enumerate(self.here):
                 part = value.values[index] if isinstance(value, DistributedValues) else value
                 getattr(component, method)(part)
             return self if read_value else None
@@ -140,7 +143,7 @@ class MirroredVariable(DistributedVariable, Mirrored):
             or self.aggregation is VariableAggregation.SUM
         ):
             value = strategy.extended.reduce_to(_REDUCED[self.aggregation], value, self)
-        for component in self.values:
+        for component in self.here:
             getattr(component, method)(value)
 
     def _scatter(self, how: str, slices: Any, name: str | None) -> Any:
@@ -176,7 +179,7 @@ class MirroredVariable(DistributedVariable, Mirrored):
     def _change(self, change: Callable[[Variable], Any]) -> Any:
         """Change the component of this replica or update; outside of both, change all."""
         is_one = self._replica is not None or self._updated is not None
-        for component in [self._here] if is_one else self.values:
+        for component in [self._here] if is_one else self.here:
             change(component)
         return self
 
@@ -193,7 +196,7 @@ class SyncOnReadVariable(DistributedVariable):
             raise ValueError(
                 "Could not convert from `tf.VariableAggregation` VariableAggregation.NONE to a `ReduceOp`"
             )
-        parts = [component.value() for component in self.values]
+        parts = [component.value() for component in self.here]
         if self.aggregation is VariableAggregation.ONLY_FIRST_REPLICA:
             return self.distribute_strategy.of_first_replica(parts[0])  # type: ignore[no-any-return]
         op = _REDUCED[self.aggregation]
@@ -230,7 +233,7 @@ class SyncOnReadVariable(DistributedVariable):
                 )
             value = convert_to_tensor(value, self.dtype)
             value = value // self._count if self.dtype.is_integer else value / self._count
-        for component in self.values:
+        for component in self.here:
             getattr(component, method)(value)
         return self if read_value else None
 

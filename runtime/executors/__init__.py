@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ..ir.graph import Graph
 from ..ir.structured import is_compiled_call
 from .interpreter import interpret
+from .replicas import has_replicas
 from .runners import Runner, kernel_for, plan_for, shortest, when_decided
 
 if TYPE_CHECKING:
@@ -63,6 +64,8 @@ def _native(graph: Graph) -> Runner:
 
 
 def _by_xla(graph: Graph) -> Runner:
+    if has_replicas(graph):  # which are XLA programs; the rest is little
+        return planned(graph)
     return compiled_by("xla", graph).run  # type: ignore[no-any-return]
 
 

@@ -153,6 +153,7 @@ class Builder:
     A region captures variables through its parent; the graph of a function captures them itself.
     """
 
+    executor = "plan"  # which will run the graph of a function
     keeps_constants = False  # whether `tf.constant` adds an operation to the graph
 
     def __init__(self, name: str, parent: Builder | None = None, is_function: bool = False) -> None:

@@ -26,7 +26,7 @@ from .flat_arguments import FlatArguments
 from .options import FunctionOptions
 from .recursion import is_pending, pending, pending_trace
 from .retrace_explanation import RetraceMonitor, explained
-from .trace import trace
+from .trace import Tracing, trace
 from .trace_cache import TraceCache, is_alive
 from .tracing_lock import TracingTurns
 from .variable_creation import VariableCreator
@@ -224,9 +224,7 @@ class Dispatcher:
         self.traces[owner] = self.traces.get(owner, 0) + 1
         executors.begin(self.options.executor)
         if not self.options.autograph:
-            traced = trace(
-                self.python_function, self.parameters.unbind, arguments, self.name, make, is_guarded=True
-            )
+            traced = self._graph_of(self.python_function, arguments, make)
         else:
             with (
                 staging.live(),
@@ -234,8 +232,12 @@ class Dispatcher:
                 api.checking_may_alias(),
             ):
                 code = api.convert(self.python_function, optional_features=self.options.features)
-                traced = trace(code, self.parameters.unbind, arguments, self.name, make, is_guarded=True)
+                traced = self._graph_of(code, arguments, make)
         return ConcreteFunction(self.name, self.parameters, wanted, traced, self.options.executor)
+
+    def _graph_of(self, code: Callable[..., Any], arguments: dict[str, Any], make: Any) -> Tracing:
+        unbind, executor = self.parameters.unbind, self.options.executor
+        return trace(code, unbind, arguments, self.name, make, is_guarded=True, executor=executor)
 
     def _owner_key(self, arguments: FlatArguments) -> Hashable:
         """Return the key of the owner of the variables: the instance of a method, None for a function.

@@ -78,6 +78,7 @@ def trace(
     name: str,
     make_variable: Callable[..., Any] | None,
     is_guarded: bool = False,
+    executor: str = "plan",
 ) -> Tracing:
     """Call `python_function` with symbolic tensors for the tensors among `arguments`; return the graph.
 
@@ -85,6 +86,7 @@ def trace(
     """
     outer = current()
     builder = Builder(name, outer, is_function=True)
+    builder.executor = executor
     with builder:  # the constructors of composites may compute
         inputs = {key: _symbolic(key, value, builder) for key, value in arguments.items()}
     if make_variable is not None:

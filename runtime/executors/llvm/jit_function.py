@@ -108,11 +108,13 @@ class JitFunction:
     def run(self, arguments: Sequence[Any]) -> Sequence[Any]:
         """Return the outputs for the values of the inputs; variables are assigned last."""
         if not self._communicates:
-            results = self._attempt(arguments)
+            results: Sequence[Any] = self._attempt(arguments)
             return self.fail(arguments) if results is _FAILED else results
         with Transcript().recording() as transcript:
             results = self._attempt(arguments)
-        return transcript.repeated(lambda: self.fail(arguments)) if results is _FAILED else results
+        if results is _FAILED:
+            results = transcript.repeated(lambda: self.fail(arguments))
+        return results
 
     def _attempt(self, arguments: Sequence[Any]) -> Any:
         """Return the outputs, or `_FAILED` if the plan must run."""

@@ -23,14 +23,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .library import AXIS, INSTALL, available, missing
+from .library import (
+    AXIS,
+    INSTALL,
+    MissingDeviceError,
+    available,
+    has_several_cpus,
+    local_devices,
+    missing,
+)
 
 if TYPE_CHECKING:
     from .rule_registry import operation_kinds
     from .spmd_function import compiled
     from .xla_function import XlaFunction
 
-__all__ = ["AXIS", "INSTALL", "XlaFunction", "available", "compiled", "missing", "operation_kinds"]
+__all__ = [
+    "AXIS", "INSTALL", "MissingDeviceError", "XlaFunction", "available", "compiled", "has_several_cpus",
+    "local_devices", "missing", "operation_kinds",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

@@ -6,8 +6,13 @@ with wide():
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib.util
+import os
+import re
+import sys
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -65,6 +70,45 @@ def _device(kind: str, number: int) -> Any:
     except RuntimeError:  # JAX has no such backend here
         return None
     return found[number] if number < len(found) else None
+
+
+def local_devices(names: Sequence[str]) -> list[Any]:
+    """Return JAX's devices in this process with these names; raise `MissingDeviceError` if one does not exist.
+
+    If JAX has not started yet, it is given as many CPUs as are named.
+    """
+    import jax
+
+    _state["is_used"] = True
+    wanted = [((parsed(name).kind or "CPU").lower(), parsed(name).number or 0) for name in names]
+    cpus = sum(kind == "cpu" for kind, _ in wanted)
+    if cpus > 1 and _CPU_FLAG not in os.environ.get("XLA_FLAGS", ""):
+        with contextlib.suppress(RuntimeError):  # JAX has started
+            jax.config.update("jax_num_cpu_devices", max(cpus, _configured_cpus()))
+    found = [_device(kind, number) for kind, number in wanted]
+    if None in found:
+        first = names[found.index(None)]
+        fix = f": start the program with XLA_FLAGS={_CPU_FLAG}={cpus}" if cpus else ""
+        raise MissingDeviceError(f"JAX has no device {first}{fix}")
+    return found
+
+
+_CPU_FLAG = "--xla_force_host_platform_device_count"
+
+
+class MissingDeviceError(Exception):
+    """Error for a device that JAX does not have; the message has the fix."""
+
+
+def has_several_cpus(count: int) -> bool:
+    """Return whether the program has given JAX as many CPUs, by XLA_FLAGS or by JAX's configuration."""
+    chosen = re.search(rf"{_CPU_FLAG}=(\d+)", os.environ.get("XLA_FLAGS", ""))
+    return max(int(chosen[1]) if chosen else 0, _configured_cpus()) >= count
+
+
+def _configured_cpus() -> int:
+    jax = sys.modules.get("jax")
+    return 0 if jax is None else int(jax.config.jax_num_cpu_devices)
 
 
 def accelerators() -> list[str]:

@@ -185,7 +185,7 @@ class Generator:
         replica = getattr(variable, "replica_id", None)
         if replica is None:
             return state  # type: ignore[no-any-return]
-        key = full_integers([1], concat([[replica, 0], state[-1:]], 0), dtypes.int64)
+        key = full_integers([1], concat([[cast(replica, dtypes.int64), 0], state[-1:]], 0), dtypes.int64)
         return concat([state[:-1], key], 0)  # type: ignore[no-any-return]
 
     def _reserved(self, shape: Any) -> Tensor:

@@ -21,6 +21,6 @@ from . import (
 )
 
 __all__ = [
-    "collectives", "convolution", "elementwise", "gather_scatter", "indexing", "linalg", "lists", "losses", "padding", "random",
-    "reductions", "refused", "reshaping", "state", "structured", "traced_kernels", "windows",
+    "collectives", "convolution", "elementwise", "gather_scatter", "indexing", "linalg", "lists", "losses", "padding",
+    "random", "reductions", "refused", "reshaping", "state", "structured", "traced_kernels", "windows",
 ]  # fmt: skip
