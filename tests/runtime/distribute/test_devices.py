@@ -82,7 +82,7 @@ def test_generators_draw_the_numbers_of_replicas_that_take_turns(found):
         ("missing", "no device CPU:4: start the program with XLA_FLAGS=--xla_force_host", [1.0, 2.0, 3.0, 4.0, 5.0]),
     ],
 )  # fmt: skip
-def test_what_devices_cannot_run_is_run_elsewhere_with_a_warning(found, name, reason, results):
+def test_functions_that_devices_cannot_run_are_run_elsewhere_with_a_warning(found, name, reason, results):
     (warning,), values = found["refusals"][name]
     assert values == results
     assert re.search(reason, warning), warning
