@@ -73,7 +73,7 @@ class SavedValues:
         self._saved: list[ObjectNode] = []
         self._places: dict[int, int] = {}
         if Path(f"{prefix}.index").exists():
-            self._saved, self.values = tensorflow_checkpoint.read(prefix)
+            self._saved, self.values = tensorflow_checkpoint.read(prefix, folder)
         pending = [(0, 0)] if self._saved else []
         while pending:
             number, place = pending.pop()

@@ -35,7 +35,7 @@ _TABLES = ("HashTable", "HashTableV2", "MutableHashTable", "MutableHashTableV2")
 
 def load_session_model(folder: Path, graph: MetaGraphDef) -> Any:
     """Return an object with the signatures and the variables of a graph."""
-    variables = _Variables(str(folder / "variables" / "variables"))
+    variables = _Variables(folder)
     functions = GraphFunctions(graph.graph_def.library.function, variables.of_name)
     nodes = list(graph.graph_def.node)
     programs = {name: _program(nodes, message) for name, message in graph.signature_def.items()}
@@ -67,15 +67,15 @@ def load_session_model(folder: Path, graph: MetaGraphDef) -> Any:
 class _Variables:
     """The variables of a graph, made with their values when a node names them."""
 
-    def __init__(self, prefix: str) -> None:
-        self._prefix = prefix
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
         self._reader: BundleReader | None = None
         self.made: dict[str, Variable] = {}
 
     def of_name(self, name: str) -> Variable:
         if name not in self.made:
             if self._reader is None:
-                self._reader = BundleReader(self._prefix)
+                self._reader = BundleReader(self._folder / "variables" / "variables", self._folder)
             with eagerly():
                 self.made[name] = Variable(EagerTensor(self._reader.read(name)), name=name)
         return self.made[name]

@@ -17,13 +17,12 @@ import numpy as np
 from .. import dtypes
 from ..core.tracked_object import HELD_NAME, Trackable
 from ..formats.tensorflow import bundle
-from ..formats.tensorflow.object_messages import TrackableObject, TrackableObjectGraph
+from ..formats.tensorflow.object_messages import GRAPH_KEY, TrackableObject, TrackableObjectGraph
 from ..formats.tensorflow.table import MAGIC
 from ..storage import regular_files
 from ..storage.corruption import reading
 from .object_graph import VALUE, ObjectGraph, ObjectNode
 
-GRAPH_KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
 _VARIABLE = "VARIABLE_VALUE"
 _TABLE = "table"
 _COLUMNS = ("table-keys", "table-values")
@@ -58,12 +57,13 @@ class BundleValues(Mapping[str, Any]):
         return {key: (self._reader.dtype(key), entry.shape) for key, entry in self._reader.entries.items()}
 
 
-def read(prefix: str) -> tuple[list[ObjectNode], BundleValues]:
+def read(prefix: str, folder: Path | None = None) -> tuple[list[ObjectNode], BundleValues]:
     """Return the objects of a checkpoint, none if it has names of variables only, and its values by key.
 
-    Raises NotFoundError when there is no checkpoint, DataLossError when it is damaged.
+    No link leads out of `folder`, as for a `BundleReader`. Raises NotFoundError when there is no checkpoint,
+    DataLossError when it is damaged.
     """
-    values = BundleValues(bundle.BundleReader(prefix))
+    values = BundleValues(bundle.BundleReader(prefix, folder))
     if GRAPH_KEY not in values:
         return [], values
     message = values[GRAPH_KEY]

@@ -9,11 +9,11 @@ from pathlib import Path
 import agc.runtime as tf
 from agc.runtime.formats.tensorflow.bundle import BundleReader, write_bundle
 from agc.runtime.formats.tensorflow.bundle_entries import BundleEntry
+from agc.runtime.formats.tensorflow.object_messages import GRAPH_KEY
 from agc.runtime.formats.tensorflow.string_tensor import decode_strings
 from agc.runtime.formats.tensorflow.table import read_table, write_table
 from agc.runtime.storage.crc32c import crc32c, masked
 from agc.runtime.storage.protobuf import field, fields
-from agc.runtime.train.tensorflow_checkpoint import GRAPH_KEY
 
 from . import mutations
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -80,17 +80,20 @@ class BundleReader:
 
     Args:
         prefix: the path of the files without `.index` and `.data-…`.
+        folder: a folder around the files that must not lead outside, such as that of a saved model. By default it is
+            that of the files, and the index may be a link, as the program names it.
 
     Attributes: `entries`, the entries by name, without those of the parts of tensors in slices.
 
     Raises NotFoundError when there is no such file, DataLossError when it is damaged.
     """
 
-    def __init__(self, prefix: str | os.PathLike[str]) -> None:
+    def __init__(self, prefix: str | os.PathLike[str], folder: Path | None = None) -> None:
         self.prefix = os.fspath(prefix)
         self.index = index_path(self.prefix)
+        self._folder = self.index.parent if folder is None else folder
         with reading(self.index):
-            table = read_table(regular_files.read(self.index))
+            table = read_table(self._index_content(is_own=folder is None))
             self._header = BundleHeader.parse(table.pop(b""))
             found = {key: BundleEntry.parse(message) for key, message in table.items()}
             self._check_places(found.values())
@@ -106,6 +109,15 @@ class BundleReader:
             if entry.size and entry.offset < ends.get(entry.shard, 0):
                 raise ValueError(f"two tensors share the bytes from {entry.offset}")
             ends[entry.shard] = entry.offset + entry.size
+
+    def _index_content(self, is_own: bool) -> bytes:
+        if is_own:
+            return regular_files.read(self.index)
+        with self._open(self.index) as stream:
+            return stream.read()
+
+    def _open(self, path: Path) -> IO[bytes]:
+        return regular_files.open_inside(self._folder, path.relative_to(self._folder).as_posix())
 
     def __contains__(self, name: object) -> bool:
         return name in self.entries
@@ -143,7 +155,7 @@ class BundleReader:
         with reading(path):
             if dtype is not dtypes.string and count * dtype.size != entry.size:
                 raise ValueError(f"{entry.size} bytes for {dtype.name}{list(entry.shape)}")
-            with regular_files.open_inside(path.parent, path.name) as stream:
+            with self._open(path) as stream:
                 if entry.offset + entry.size > os.fstat(stream.fileno()).st_size:
                     raise ValueError(f"it ends before the byte {entry.offset + entry.size}")
                 stream.seek(entry.offset)

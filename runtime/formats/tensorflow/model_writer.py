@@ -26,11 +26,10 @@ from .callees import SavedCallee
 from .frozen_graph import PRODUCER
 from .functions import FunctionWriter, Library, dtype_of, shape_of
 from .nodes import NodeResult
-from .object_messages import FunctionSpec, SavedConcreteFunction, TrackableObjectGraph
+from .object_messages import GRAPH_KEY, FunctionSpec, SavedConcreteFunction, TrackableObjectGraph
 from .saved_model_messages import MetaGraphDef, SavedModel
 from .structure_encoding import argument_specification
 
-GRAPH_KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
 PREDICT = "tensorflow/serving/predict"
 INIT_OP = "__saved_model_init_op"
 VERSION = "2.21.0"

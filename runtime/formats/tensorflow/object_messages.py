@@ -10,6 +10,9 @@ from ...storage.messages import Field, Message
 from .graph_messages import TYPE, TensorShapeProto, VersionDef
 from .structure_messages import StructuredValue
 
+GRAPH_KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
+"""The key of the `TrackableObjectGraph` in a checkpoint."""
+
 
 class ObjectReference(Message):
     """An attribute or item of an object: its name, and the position of its node."""

@@ -209,3 +209,12 @@ def test_a_gradient_that_was_not_saved_is_an_error(tmp_path):
         y = model.clipped(x)
     with pytest.raises(tf.errors.InvalidArgumentError, match="has a gradient that Python code defined"):
         tape.gradient(y, x)
+
+
+@pytest.mark.parametrize("name", ["variables", "session"])
+def test_variables_are_inside_of_the_folder(name, tmp_path):
+    shutil.copytree(MODELS / name, tmp_path / "model")
+    shutil.move(tmp_path / "model" / "variables", tmp_path / "elsewhere")
+    (tmp_path / "model" / "variables").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(tf.errors.DataLossError, match="links out of a folder are not followed"):
+        tf.saved_model.load(tmp_path / "model")

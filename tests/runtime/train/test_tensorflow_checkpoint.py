@@ -6,8 +6,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.formats.tensorflow.bundle import write_bundle
-from agc.runtime.formats.tensorflow.object_messages import TrackableObjectGraph
-from agc.runtime.train.tensorflow_checkpoint import GRAPH_KEY
+from agc.runtime.formats.tensorflow.object_messages import GRAPH_KEY, TrackableObjectGraph
 from tensorflow_formats.reading.check import check_checkpoint, values_of
 from tensorflow_formats.reading.checkpoints import OBJECTS
 

@@ -4,8 +4,8 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.formats.tensorflow.bundle import BundleReader
-from agc.runtime.formats.tensorflow.model_writer import GRAPH_KEY, INIT_OP
-from agc.runtime.formats.tensorflow.object_messages import TrackableObjectGraph
+from agc.runtime.formats.tensorflow.model_writer import INIT_OP
+from agc.runtime.formats.tensorflow.object_messages import GRAPH_KEY, TrackableObjectGraph
 from agc.runtime.formats.tensorflow.saved_model_messages import SavedModel
 
 
