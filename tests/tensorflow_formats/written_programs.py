@@ -93,6 +93,13 @@ def checks(x: Any) -> Any:
     return tf.debugging.check_numerics(x, "x")
 
 
+def sorting(x: Any) -> Any:
+    ways = ("ASCENDING", "DESCENDING")
+    return [tf.sort(x, axis=0, direction=way) for way in ways] + [
+        tf.argsort(x, direction=way) for way in ways
+    ]
+
+
 PROGRAMS: dict[str, tuple[Any, list[Any]]] = {
     "lists": (lists, [3]),
     "repeated lists": (repeated_lists, [3]),
@@ -102,4 +109,5 @@ PROGRAMS: dict[str, tuple[Any, list[Any]]] = {
     "gradients of loops": (gradients_of_loops, [[0.5, 0.25]]),
     "variables": (variables, [[1.0, 2.0, 3.0]]),
     "checks": (checks, [[1.0, 2.0]]),
+    "sorting": (sorting, [[[3.0, float("nan")], [float("inf"), 1.0], [float("nan"), float("inf")]]]),
 }

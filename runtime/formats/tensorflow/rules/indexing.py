@@ -21,6 +21,7 @@ from .shapes import (
     rank_of,
     shape_of,
     sliced,
+    with_shape,
 )  # fmt: skip
 
 direct(
@@ -81,8 +82,6 @@ def _(to: Body, rows: NodeResult, indices: NodeResult, shape: NodeResult, axis: 
 
 
 def _column(to: Body, indices: NodeResult) -> NodeResult:
-    from .shapes import with_shape
-
     found = to.ExpandDims(indices, rank_of(indices))
     return with_shape(found, None if indices.shape is None else (*indices.shape, 1))
 
@@ -180,18 +179,50 @@ def turned(to: Body, x: NodeResult) -> NodeResult:
     return to.Neg(x) if x.kind == "f" else to.Invert(x)  # type: ignore[no-any-return]
 
 
+def _ordered(to: Body, x: NodeResult, direction: str) -> tuple[NodeResult, NodeResult]:
+    """Return the sorted elements of the last axis, none of which is NaN, and their indices."""
+    if direction == "DESCENDING":
+        return descending(to, x)
+    values, indices = descending(to, turned(to, x))
+    return turned(to, values), indices
+
+
+def _without_nan(to: Body, x: NodeResult, is_nan: NodeResult) -> NodeResult:
+    return to.SelectV2(is_nan, to.const(np.inf, x.dtype), x)  # type: ignore[no-any-return]
+
+
 @writes("sort")
 def _(to: Body, values: NodeResult, axis: int, direction: str) -> Any:
+    """Sort; NaN is the largest number, and gets its places after that: TensorFlow's order of NaN is not defined."""
     x, order = axis_last(to, values, axis)
-    if direction == "DESCENDING":
-        return axis_back(to, descending(to, x)[0], order)
-    return axis_back(to, turned(to, descending(to, turned(to, x))[0]), order)
+    if x.kind != "f":
+        return axis_back(to, _ordered(to, x, direction)[0], order)
+    is_nan = to.IsNan(x)
+    found, _ = _ordered(to, _without_nan(to, x, is_nan), direction)
+    count = to.Sum(cast(to, is_nan, "int32"), [-1], keep_dims=True)
+    size = part(to, to.Shape(x), -1)
+    places = to.Range(0, size, 1)
+    is_number = (
+        to.GreaterEqual(places, count) if direction == "DESCENDING" else to.Less(places, to.Sub(size, count))
+    )
+    return axis_back(to, to.SelectV2(is_number, found, to.const(np.nan, x.dtype)), order)
 
 
 @writes("argsort")
 def _(to: Body, values: NodeResult, axis: int, direction: str, stable: bool) -> Any:
+    """Sort as `sort`: infinity and NaN are equal at first, and then all elements are sorted by whether they are NaN."""
     x, order = axis_last(to, values, axis)
-    return axis_back(to, descending(to, x if direction == "DESCENDING" else turned(to, x))[1], order)
+    if x.kind != "f":
+        return axis_back(to, _ordered(to, x, direction)[1], order)
+    is_nan = to.IsNan(x)
+    _, first = _ordered(to, _without_nan(to, x, is_nan), direction)
+    kinds = cast(to, to.GatherNd(is_nan, coordinates_along(to, _like(first, x), -1)), "int32")
+    _, then = _ordered(to, kinds, direction)
+    return axis_back(to, to.GatherNd(first, coordinates_along(to, _like(then, x), -1)), order)
+
+
+def _like(indices: NodeResult, x: NodeResult) -> NodeResult:
+    return with_shape(indices, x.shape)
 
 
 @writes("top_k")

@@ -9,7 +9,7 @@ import numpy as np
 from ..body import Body
 from ..nodes import NodeResult
 from ..rule_registry import RefusedByRuleError, direct, refuse, writes
-from .shapes import cast, permuted, rank_of
+from .shapes import cast, permuted, rank_of, sliced
 
 direct(
     """
@@ -174,8 +174,6 @@ def _(to: Body, matrix: NodeResult, rhs: NodeResult, adjoint: bool) -> Any:
 
 def _same_batch(to: Body, matrix: NodeResult, rhs: NodeResult) -> tuple[NodeResult, NodeResult]:
     """Broadcast the batch axes of two matrices."""
-    from .shapes import sliced
-
     shapes = to.Shape(matrix), to.Shape(rhs)
     batch = to.BroadcastArgs(*[sliced(to, shape, None, -2) for shape in shapes])
     whole = [to.ConcatV2([batch, sliced(to, shape, -2, None)], 0) for shape in shapes]

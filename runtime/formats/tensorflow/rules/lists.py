@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ....ir.value_types import ListType
+from ....storage.tensor_protos import parsed
 from ..body import Body
 from ..nodes import NodeResult
 from ..rule_registry import RefusedByRuleError, direct, refuse, writes
@@ -174,8 +175,6 @@ def _(to: Body, array: NodeResult, index: NodeResult) -> Any:
 
 def _constant(x: NodeResult) -> int | None:
     """Return the value of a constant of one element."""
-    from ....storage.tensor_protos import parsed
-
     if x.node.op != "Const":
         return None
     array = parsed(x.node.attributes["value"])

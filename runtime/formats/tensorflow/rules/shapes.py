@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from .... import dtypes
+from ....ir.value_types import TensorType
 from ..body import Body
 from ..nodes import NodeResult
 from ..rule_registry import RefusedByRuleError
@@ -74,9 +76,6 @@ def permuted(to: Body, x: NodeResult, perm: Sequence[int]) -> NodeResult:
 
 def with_shape(x: NodeResult, shape: Any) -> NodeResult:
     """Note the static shape of a result."""
-    from .... import dtypes
-    from ....ir.value_types import TensorType
-
     x.spec = TensorType(dtypes.as_dtype(x.dtype), shape)
     return x
 

@@ -11,7 +11,15 @@ from support import programs
 from tensorflow_formats import written_programs
 
 ANSWERS = json.loads(written_programs.ANSWERS.read_text())
-READ_BACK = ("lists", "repeated lists", "growing arrays", "gradients of loops", "variables", "checks")
+READ_BACK = (
+    "lists",
+    "repeated lists",
+    "growing arrays",
+    "gradients of loops",
+    "variables",
+    "checks",
+    "sorting",
+)
 FIXTURES = ("bubble_sort", "fizzbuzz", "kmeans", "stock_keeper")
 
 
