@@ -8,15 +8,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from ..core.conversion import convert_to_tensor
 from ..core.export import export
 from ..core.tensor import Tensor
+from ..formats.tensorflow.attribute_values import encode_shape
+from ..formats.tensorflow.graph_messages import GraphDef, NodeDef
 from ..ir.graph import Constant, Graph, Operand, Operation
-from ..ir.source_location import Origin
-from ..ir.value_types import AnySpec, TensorType
+from ..ir.value_types import TensorType
 from ..storage.protobuf import field
 from ..storage.tensor_protos import NUMBERS
 from . import events, state
@@ -46,33 +47,34 @@ def graph(graph_data: Any) -> Tensor:
     writer = state.current().writer
     if writer is None:
         return convert_to_tensor(False)
-    writer.write(events.graph_event(time.time(), graph_def(found)))
+    writer.write(events.graph_event(time.time(), graph_def(found).SerializeToString()))
     return convert_to_tensor(True)
 
 
-class NodeSpot(NamedTuple):
-    """A node: the name in the message, and its operation."""
+class NamedOperation(NamedTuple):
+    """An operation, and the name of its node."""
 
     name: str
     operation: Operation
 
 
-def graph_def(whole: Graph, spots: list[NodeSpot] | None = None) -> bytes:
-    """Return the GraphDef message of a graph; add the nodes of its operations to `spots`."""
-    nodes = _nodes(whole, "", {}, [] if spots is None else spots)
-    return b"".join(field(1, node) for node in nodes) + field(4, field(1, PRODUCER))
+def graph_def(whole: Graph, named: list[NamedOperation] | None = None) -> GraphDef:
+    """Return the message of a graph; add the operations with the names of their nodes to `named`."""
+    message = GraphDef()
+    message.versions.producer = PRODUCER
+    _add_nodes(message, whole, "", {}, [] if named is None else named)
+    return message
 
 
 def run_metadata(wholes: Sequence[Graph], times: Callable[[Operation], int]) -> bytes:
     """Return the RunMetadata message of graphs that ran; `times` returns the nanoseconds of an operation."""
     content, stats = b"", b""
     for number, whole in enumerate(wholes, 1):
-        spots: list[NodeSpot] = []
-        content += field(4, field(2, graph_def(whole, spots)))
+        named: list[NamedOperation] = []
+        content += field(4, field(2, graph_def(whole, named).SerializeToString()))
         prefix = f"graph_{number}/" if len(wholes) > 1 else ""  # TensorBoard's name for one of several graphs
-        stats += b"".join(
-            field(2, _node_stats(prefix + name, times(each))) for name, each in spots if times(each)
-        )
+        spent = ((prefix + name, times(operation)) for name, operation in named)
+        stats += b"".join(field(2, _node_stats(name, time)) for name, time in spent if time)
     return (field(1, field(1, field(1, DEVICE) + stats)) if stats else b"") + content
 
 
@@ -82,29 +84,32 @@ def _node_stats(name: str, nanoseconds: int) -> bytes:
     return field(1, name) + field(2, 1) + field(4, end) + field(5, end)
 
 
-def _nodes(part: Graph, scope: str, names: dict[Any, str], spots: list[NodeSpot]) -> Iterator[bytes]:
+def _add_nodes(
+    message: GraphDef, part: Graph, scope: str, names: dict[Any, str], named: list[NamedOperation]
+) -> None:
     taken: set[str] = set()
     for value in part.inputs:
         if value not in names:
             names[value] = _unique(scope + value.name, taken)
-            yield _node(names[value], "Placeholder", [], [value])
+            _add_node(message, names[value], "Placeholder", [], [value])
     for operation in part.operations:
         name = _unique(scope + operation.name, taken)
         inputs = []
         for number, operand in enumerate(operation.inputs):
             if isinstance(operand, Constant):
-                constant = f"{name}/constant_{number}"
-                yield _node(constant, "Const", [], [operand])
-                inputs.append(constant)
+                inputs.append(f"{name}/constant_{number}")
+                _add_node(message, inputs[-1], "Const", [], [operand])
             else:
                 inputs.append(names[operand])
         for number, output in enumerate(operation.outputs):
             names[output] = name if number == 0 else f"{name}:{number}"
-        spots.append(NodeSpot(name, operation))
-        yield _node(name, operation.type, inputs, operation.outputs, operation.origin)
+        named.append(NamedOperation(name, operation))
+        node = _add_node(message, name, operation.type, inputs, operation.outputs)
+        if operation.origin is not None:
+            node.attr["line"].s = str(operation.origin).encode()
         for number, region in enumerate(operation.regions):
             inner = f"{name}/{region.name or number}/"
-            yield from _nodes(region, inner, {**names, **_given(region, inputs)}, spots)
+            _add_nodes(message, region, inner, {**names, **_given(region, inputs)}, named)
 
 
 def _given(region: Graph, inputs: list[str]) -> dict[Operand, str]:
@@ -122,21 +127,13 @@ def _unique(requested_name: str, taken: set[str]) -> str:
     return name
 
 
-def _node(
-    name: str, kind: str, inputs: list[str], outputs: Sequence[Operand], origin: Origin | None = None
-) -> bytes:
-    attributes = {"_output_shapes": field(1, b"".join(field(7, _shape(each.spec)) for each in outputs))}
+def _add_node(
+    message: GraphDef, name: str, kind: str, inputs: list[str], outputs: Sequence[Operand]
+) -> NodeDef:
+    node: NodeDef = message.node.add(name=name, op=kind, input=inputs)
+    for each in outputs:
+        shape = each.spec.shape if isinstance(each.spec, TensorType) else None
+        encode_shape(node.attr["_output_shapes"].list.shape.add(), shape)
     if outputs and isinstance(outputs[0].spec, TensorType) and outputs[0].spec.dtype.name in NUMBERS:
-        attributes["dtype"] = field(6, NUMBERS[outputs[0].spec.dtype.name])
-    if origin is not None:
-        attributes["line"] = field(2, str(origin))
-    entries = b"".join(field(5, field(1, key) + field(2, value)) for key, value in attributes.items())
-    return field(1, name) + field(2, kind) + b"".join(field(3, each) for each in inputs) + entries
-
-
-def _shape(spec: AnySpec) -> bytes:
-    """Return the TensorShapeProto message of a tensor type; the shape of other values is unknown."""
-    dims = spec.shape if isinstance(spec, TensorType) else None
-    if dims is None:
-        return field(3, 1)
-    return b"".join(field(2, field(1, -1 if size is None else size)) for size in dims)
+        node.attr["dtype"].type = NUMBERS[outputs[0].spec.dtype.name]
+    return node
