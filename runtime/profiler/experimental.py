@@ -1,7 +1,8 @@
 """The module `tf.profiler.experimental`: TensorFlow's functions to start and stop profiles, written to a folder.
 
 logdir/plugins/profile/2026_11_22_10_30_00/
-    host.trace.json.gz      for TensorBoard, chrome://tracing and ui.perfetto.dev
+    host.xplane.pb          for TensorBoard's profile plug-in
+    host.trace.json.gz      for chrome://tracing and ui.perfetto.dev
     host.profile.txt        the tables
     host.flame.html         the flame graph
 """
@@ -16,6 +17,7 @@ from typing import Any, NamedTuple
 
 from ..core.missing_names import explain as _explain
 from ..ir.source_location import caller
+from . import xplane
 from .recorder import ProfilePoint
 from .report import Report
 from .session import begin, finish, running
@@ -77,6 +79,8 @@ def _save(report: Report, logdir: str) -> None:
     folder = os.path.join(logdir, "plugins", "profile", time.strftime("%Y_%m_%d_%H_%M_%S"))
     os.makedirs(folder, exist_ok=True)
     stem = os.path.join(folder, socket.gethostname())
+    with open(f"{stem}.xplane.pb", "wb") as plane:
+        plane.write(xplane.encoded(report))
     report.write_trace(f"{stem}.trace.json.gz")
     report.write_page(f"{stem}.flame.html")
     with open(f"{stem}.profile.txt", "w", encoding="utf-8") as file:

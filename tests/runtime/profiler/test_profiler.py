@@ -208,7 +208,7 @@ class TestTensorFlowsNames:
                     trace.set_metadata(size=3)
         (folder,) = (tmp_path / "plugins" / "profile").iterdir()
         assert sorted(path.name.partition(".")[2] for path in folder.iterdir()) == [
-            "flame.html", "profile.txt", "trace.json.gz",
+            "flame.html", "profile.txt", "trace.json.gz", "xplane.pb",
         ]  # fmt: skip
         (packed,) = folder.glob("*.trace.json.gz")
         events = json.loads(gzip.decompress(packed.read_bytes()))["traceEvents"]
