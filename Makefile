@@ -4,7 +4,8 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 ELKJS := https://registry.npmjs.org/elkjs/-/elkjs-0.12.1.tgz
 EXTENSIONS := runtime/executors/llvm/call/native_call.c runtime/kernels/random/native_draws.c \
-	runtime/kernels/native_products.c autograph/conversion/native_callees.c
+	runtime/kernels/native_products.c autograph/conversion/native_callees.c \
+	runtime/ops/framework/native_eager.c
 
 .DEFAULT_GOAL := help
 

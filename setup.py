@@ -16,6 +16,7 @@ SOURCES = (
     "runtime/kernels/random/native_draws.c",
     "runtime/kernels/native_products.c",
     "autograph/conversion/native_callees.c",
+    "runtime/ops/framework/native_eager.c",
 )
 """Each becomes a module with the same name after an underscore, in the same folder."""
 

@@ -283,7 +283,7 @@ class GradientTape:
         parts = given if _PLAIN.issuperset(map(type, given)) else list(map(_tensor_in, given))
         flat = given if parts is given else [_differentiable(part, "source") for part in nest.flatten(parts)]
         self._read(target)
-        seeds = seeded(*(nest.map_structure(_tensor_in, each) for each in (target, output_gradients)))
+        seeds = seeded(_tensors_in(target), _tensors_in(output_gradients))
         sought = [self._sought(source) for source in flat]
         found = planned_gradients(records, seeds, sought, self._watched)
         if found is None:
@@ -488,6 +488,13 @@ def _tensor_in(x: Any) -> Any:
     A composite tensor with several of them, such as a linear operator, gives a list.
     """
     return x._differentiated if nest.is_composite(x) else variable_of(x)
+
+
+def _tensors_in(structure: Any) -> Any:
+    """Return a nest with `_tensor_in` of each part."""
+    if structure is None or type(structure) in _PLAIN:
+        return structure
+    return nest.map_structure(_tensor_in, structure)
 
 
 def _like_source(source: Any, grad: Any) -> Any:

@@ -6,13 +6,16 @@
 
 The key has the abstract values of tensors and the values of all other arguments. A call is kept if its inference rule
 read no elements of a tensor: then the rule accepts all calls with this key, and the results have the same types.
+
+The C extension native_eager.c has `run_kept` and `elementwise`, too.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from typing import Any, Literal, NoReturn
 
 import numpy as np
 
@@ -147,20 +150,92 @@ class EagerCall:
         before = begin(SILENCE)
         try:
             found = self.compute(*arrays)
-        except _OF_KERNELS as error:
-            throw(runtime_op_error(error, self.op, arrays[: len(tensors)], self.attributes), error)
+        except Exception as error:
+            self.failed(error, arrays[: len(tensors)])
         finally:
             end(before)
-        if self.returns_many:
-            results: Any = list(map(_result, found, self.dtypes, self.kinds))
-        else:
-            array = found if type(found) is np.ndarray else np.asarray(found, self.dtype)
-            results = EagerTensor(array, self.kind)
+        results: Any = self.several(found) if self.returns_many else _result(found, self.dtype, self.kind)
         if recorders:
             outputs = list(results) if self.returns_many else [results]
             for recorder in recorders:
                 recorder.computed(self.op, tensors, self.attributes, outputs)
         return results
+
+    def several(self, found: Any) -> list[EagerTensor]:
+        """Return the arrays of a kernel as tensors."""
+        return list(map(_result, found, self.dtypes, self.kinds))
+
+    def failed(self, error: Exception, arrays: Sequence[Any]) -> NoReturn:
+        """Raise the error of the operation for one of its kernel."""
+        if not isinstance(error, _OF_KERNELS):
+            raise error
+        throw(runtime_op_error(error, self.op, arrays, self.attributes), error)
+
+
+def run_kept(
+    calls: dict[Any, Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    takes_variables: bool,
+    recorders: Sequence[Recorder],
+) -> Any:
+    """Return the result of the call that is kept for some arguments.
+
+    If there is none, return its key, and the number of tensors in it; the key is None if no call can be kept.
+    """
+    parts: list[Any] = [*kwargs]
+    tensors: list[Any] = []
+    arguments = (*args, *kwargs.values()) if kwargs else args
+    if not have_key(arguments, parts, tensors, takes_variables):
+        return None, 0
+    key = tuple(parts)
+    call = calls.get(key)
+    if not call:
+        return None if call is False else key, len(tensors)
+    return call.run(tensors, recorders)
+
+
+def elementwise(
+    compute: Any, accepted: Set[Any], on_numbers: bool, x: Any, y: Any = None
+) -> EagerTensor | None:
+    """Return the result of an elementwise operation on tensors of one accepted dtype; None if it must be checked.
+
+    With `on_numbers`, the operation computes NumPy's scalars instead of arrays of rank 0.
+    """
+    one = x._array
+    arrays = (one,)
+    if y is not None:
+        other = y._array
+        if other.dtype != one.dtype:
+            return None
+        is_scalar = on_numbers and not one.ndim and not other.ndim
+        arrays = (one[()], other[()]) if is_scalar else (one, other)
+    if one.dtype not in accepted:
+        return None
+    before = begin(SILENCE)
+    try:
+        found = compute(*arrays)
+    except (ValueError, errors.OpError):
+        return None  # the complete way raises the full error message
+    finally:
+        end(before)
+    return EagerTensor(found if type(found) is np.ndarray else np.asarray(found))
+
+
+def _fastest() -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Return `run_kept` and `elementwise`, in C if that extension was built."""
+    if os.environ.get("AGC_NATIVE_CALLS") == "0":
+        return run_kept, elementwise
+    try:
+        from . import _native_eager as native  # type: ignore[attr-defined, unused-ignore]
+
+        native.register(
+            EagerTensor, Variable, EagerCall, shapes.TensorShape, tuple(_ATOMS), abstract_value_of,
+            SILENCE, begin, end, (ValueError, errors.OpError),
+        )  # fmt: skip
+    except (ImportError, TypeError):
+        return run_kept, elementwise
+    return native.run_kept, native.elementwise
 
 
 def _result(found: Any, dtype: Any, kind: Any) -> EagerTensor:
@@ -265,3 +340,6 @@ def eager_call(
     if not are_tensors or any(type(x) is _Operand and x.is_read for x in inputs):
         return False
     return EagerCall(op, inputs, attributes, specs, results)
+
+
+run_fast, elementwise_fast = _fastest()

@@ -51,7 +51,7 @@ from ...ir.facts import DeclaredFacts
 from ...ir.graph import Constant, Operand, Value
 from ...ir.value_types import AnySpec, TensorType, VariableType
 from . import composite_dispatch, narrow_floats
-from .eager_calls import MOST, EagerCall, eager_call, have_key
+from .eager_calls import MOST, EagerCall, eager_call, run_fast
 from .op_errors import OF_COMPUTING, ruled_out, runtime_op_error, throw
 from .signature import Signature
 
@@ -136,16 +136,8 @@ class Op(Signature):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if not stack.eager or placement.observed:
             return self._converted(args, kwargs)
-        parts: list[Any] = [*kwargs]
-        tensors: list[Any] = []
-        arguments = (*args, *kwargs.values()) if kwargs else args
-        if not have_key(arguments, parts, tensors, self._takes_variables):
-            return self._converted(args, kwargs)
-        key = tuple(parts)
-        call = self._calls.get(key)
-        if not call:
-            return self._converted(args, kwargs, None if call is False else key, len(tensors))
-        return call.run(tensors, stack.recorders)
+        found = run_fast(self._calls, args, kwargs, self._takes_variables, stack.recorders)
+        return self._converted(args, kwargs, *found) if type(found) is tuple else found
 
     def _converted(
         self, args: tuple[Any, ...], kwargs: dict[str, Any], key: Any = None, given: int = 0

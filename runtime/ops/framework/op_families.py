@@ -20,7 +20,6 @@ from ... import dtypes, errors
 from ...core import shapes
 from ...core.conversion import rounded
 from ...core.devices import placement
-from ...core.fp_errors import SILENCE, begin, end
 from ...core.symbolic_tensor import SymbolicTensor
 from ...core.tensor import EagerTensor
 from ...core.variable import Variable
@@ -30,7 +29,7 @@ from ...ir.facts import DeclaredFacts
 from ...ir.graph import Constant, Operand
 from ...ir.traits import ELEMENTWISE, TOTAL, Trait
 from ...ir.value_types import TensorType
-from .eager_calls import KeptAttributes
+from .eager_calls import KeptAttributes, elementwise_fast
 from .op import Input, Name, Op, Same
 from .op_errors import OF_COMPUTING
 
@@ -149,18 +148,12 @@ class Unary(Elementwise):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if stack.eager and len(args) == 1 and not kwargs and not placement.observed:
             (x,) = args
-            if type(x) is EagerTensor and x._array.dtype in self._taken:
-                before = begin(SILENCE)
-                try:
-                    found = self.compute(x._array)
-                except (ValueError, errors.OpError):
-                    return super().__call__(x)  # the slow path raises the full error message
-                finally:
-                    end(before)
-                result = EagerTensor(found if type(found) is np.ndarray else np.asarray(found))
-                for recorder in stack.recorders:
-                    recorder.computed(self, args, self._kept, (result,))
-                return result
+            if type(x) is EagerTensor:
+                result = elementwise_fast(self.compute, self._taken, False, x)
+                if result is not None:
+                    for recorder in stack.recorders:
+                        recorder.computed(self, args, self._kept, (result,))
+                    return result
         return super().__call__(*args, **kwargs)
 
 
@@ -173,18 +166,8 @@ class Binary(Elementwise):
             if type(x) is not EagerTensor or type(y) is not EagerTensor:
                 x, y = _eager_pair(x, y)
             if y is not None:
-                one, other = x._array, y._array
-                if one.dtype in self._taken and other.dtype == one.dtype:
-                    if not one.ndim and not other.ndim and self._is_operator:
-                        one, other = one[()], other[()]
-                    before = begin(SILENCE)
-                    try:
-                        found = self.compute(one, other)
-                    except (ValueError, errors.OpError):
-                        return super().__call__(x, y)  # the slow path raises the full error message
-                    finally:
-                        end(before)
-                    result = EagerTensor(found if type(found) is np.ndarray else np.asarray(found))
+                result = elementwise_fast(self.compute, self._taken, self._is_operator, x, y)
+                if result is not None:
                     for recorder in stack.recorders:
                         recorder.computed(self, (x, y), self._kept, (result,))
                     return result
