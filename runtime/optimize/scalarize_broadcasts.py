@@ -4,7 +4,7 @@
     t = multiply s, 3.0                     ==>
     y = multiply t, x
 
-Gradients of sums and means have many of these. The pass covers only operations with results that are the same
+Gradients of sums, means and selections have many of these. The pass covers only operations with results that are the same
 to the last bit for all shapes. NumPy computes some other functions differently for scalars.
 """
 
@@ -18,6 +18,7 @@ from ..ir.graph import Constant, Graph, Operand, Operation
 from ..ir.op_def import OpDef
 from ..ops.arrays.creation import fill
 from ..ops.arrays.reshape import broadcast_to
+from ..ops.arrays.where_ops import choose
 from ..ops.math.arithmetic import add, multiply, realdiv, subtract
 from ..ops.reduce.reductions import spread
 from .options import OptimizerOptions
@@ -54,10 +55,14 @@ def _number(operand: Operand, walk: Rewriter) -> Operand:
     If the shape is unknown, the broadcast may fail, so it is kept.
     """
     maker = walk.maker(operand)
-    if maker is None or maker.op not in SPREADING or not is_static(operand.shape):
+    if maker is None or not is_static(operand.shape):
+        return operand
+    if maker.op.fills is not None and operand.dtype.kind in "biufc":
+        return Constant(np.full((), maker.op.fills, operand.dtype.numpy))
+    if maker.op not in SPREADING:
         return operand
     number = maker.inputs[SPREADING[maker.op]]
     return number if number.shape == () else operand
 
 
-RULES: dict[OpDef, Rule] = dict.fromkeys((add, subtract, multiply, realdiv), _simplified)
+RULES: dict[OpDef, Rule] = dict.fromkeys((add, subtract, multiply, realdiv, choose), _simplified)
