@@ -17,14 +17,15 @@ from ..ir.clone import with_parts
 from ..ir.graph import Constant, Graph, Operand, Operation
 from ..ir.op_def import OpDef
 from ..ops.arrays.creation import fill
-from ..ops.arrays.reshape import broadcast_to
+from ..ops.arrays.reshape import broadcast_to, expand_dims, reshape, squeeze
 from ..ops.arrays.where_ops import choose
 from ..ops.math.arithmetic import add, multiply, realdiv, subtract
 from ..ops.reduce.reductions import spread
 from .options import OptimizerOptions
 from .rewriter import Found, Rewriter, Rule, rewrite_all
 
-SPREADING: dict[OpDef, int] = {spread: 0, broadcast_to: 0, fill: 1}
+RESHAPES: frozenset[OpDef] = frozenset({expand_dims, reshape, squeeze})
+SPREADING: dict[OpDef, int] = {spread: 0, broadcast_to: 0, fill: 1, **dict.fromkeys(RESHAPES, 0)}
 """Operations that broadcast an operand, and the number of that operand."""
 
 
@@ -62,6 +63,8 @@ def _number(operand: Operand, walk: Rewriter) -> Operand:
     if maker.op not in SPREADING:
         return operand
     number = maker.inputs[SPREADING[maker.op]]
+    if maker.op in RESHAPES:
+        number = _number(number, walk)
     return number if number.shape == () else operand
 
 
