@@ -202,9 +202,7 @@ def check_pass(name: str, graph: bool) -> None:
     """Complain about a pass that is not one, and about one that nothing is printed after."""
     if not graph:
         raise problem(BAD_USAGE, "--after only selects the graph that --graph prints", fix="add --graph")
-    from agc.runtime.optimize import FORMER_NAMES
-
-    if name not in _passes() and name not in FORMER_NAMES:
+    if name not in _passes():
         raise no_pass(name, _passes())
 
 

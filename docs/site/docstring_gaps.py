@@ -7,16 +7,22 @@ tf.io: errors without a name: GFile.write (PermissionDeniedError)
 from __future__ import annotations
 
 import ast
+import builtins
 import inspect
 import re
 import textwrap
 from collections.abc import Iterator
 from typing import Any
 
+from agc.autograph import errors as staging_errors
+from agc.runtime import errors
+
 from . import entries, reference
 
 COMMON = frozenset({"ValueError", "TypeError", "PythonTypeError", "InvalidArgumentError", "AssertionError"})
 """Errors that docs/conventions.md describes for all functions."""
+PUBLIC = (vars(builtins).keys() | vars(errors).keys() | vars(staging_errors).keys()) - COMMON
+"""Errors that a user can name; others are caught inside of agc."""
 
 
 def gaps(page: reference.Page, names: dict[int, str]) -> list[str]:
@@ -29,7 +35,7 @@ def unnamed_errors(page: reference.Page, names: dict[int, str]) -> list[str]:
     found = []
     for key, value in _described(page, names):
         for name, function, docstring in _functions(key, value):
-            missing = sorted(raised(function) - COMMON - set(re.findall(r"\w+", docstring)))
+            missing = sorted((raised(function) & PUBLIC) - set(re.findall(r"\w+", docstring)))
             found += [f"{name} ({', '.join(missing)})"] if missing else []
     return found
 
@@ -76,12 +82,12 @@ def main() -> None:
     found = reference.pages()
     names = reference.canonical(found)
     for page in found:
-        missing, errors = gaps(page, names), unnamed_errors(page, names)
+        missing, unnamed = gaps(page, names), unnamed_errors(page, names)
         described = sum(map(entries.is_described, page.members.values()))
         if missing:
             print(f"{page.name}: {len(missing)} of {described} without example: {', '.join(missing)}")
-        if errors:
-            print(f"{page.name}: errors without a name: {', '.join(errors)}")
+        if unnamed:
+            print(f"{page.name}: errors without a name: {', '.join(unnamed)}")
 
 
 if __name__ == "__main__":

@@ -13,6 +13,6 @@ The passes are listed in `pass_table.py`; `rewriter.py` is the framework that th
 
 from .options import OptimizerOptions
 from .pass_manager import optimize, optimize_for_shapes
-from .pass_table import FORMER_NAMES, PASSES, Pass
+from .pass_table import PASSES, Pass
 
-__all__ = ["FORMER_NAMES", "PASSES", "OptimizerOptions", "Pass", "optimize", "optimize_for_shapes"]
+__all__ = ["PASSES", "OptimizerOptions", "Pass", "optimize", "optimize_for_shapes"]

@@ -11,7 +11,7 @@ from ..config import optimizer
 from ..ir.graph import Graph
 from . import dce
 from .options import OptimizerOptions
-from .pass_table import FORMER_NAMES, PASSES
+from .pass_table import PASSES
 from .ssa_rename import rename_values
 
 ROUNDS = 2
@@ -34,7 +34,6 @@ def optimize(
     chosen = OptimizerOptions.chosen(optimizer.get_experimental_options()) if options is None else options
     if chosen.disable_meta_optimizer or len(graph.operations) < chosen.min_graph_nodes:
         return graph
-    after = FORMER_NAMES.get(after, after) if after is not None else None
     traced = graph = rename_values(graph)
     settled: dict[str, Graph] = {}  # by pass, the graph in which it finds nothing to do
     for _ in range(ROUNDS):

@@ -80,19 +80,3 @@ PASSES: tuple[Pass, ...] = (
     Pass("combine_all_reduce",   combine_all_reduce.run,   "scoped_allocator_optimization", frozenset({all_reduce})),
     # fusion runs after these passes, which do not support fused kernels
 )  # fmt: skip
-
-FORMER_NAMES = {
-    "strip": "strip_debug",
-    "prune": "dce",
-    "fold": "constant_fold",
-    "shapes": "shape_simplify",
-    "laws": "algebraic_simplify",
-    "strength": "strength_reduction",
-    "spreads": "scalarize_broadcasts",
-    "transposes": "fold_transposes",
-    "branches": "simplify_cond",
-    "loops": "simplify_loops",
-    "invariant": "licm",
-    "common": "cse",
-}
-"""The names that passes had in version 0.1; `--after` accepts them until the next version."""

@@ -326,7 +326,6 @@ def test_the_graph_after_a_pass_of_the_optimizer(agc, folder):
     said = printed(agc("run", "known.py::f", "1", "--graph", "--after", "constant_fold"))
     assert "add x, 6 " in said and "multiply" not in said
     assert "multiply 2, 3" in printed(agc("run", "known.py::f", "1", "--graph", "--after", "inline"))
-    assert printed(agc("run", "known.py::f", "1", "--graph", "--after", "fold")) == said  # its former name
 
 
 def test_an_unknown_optimizer_pass_is_refused(agc, folder):
