@@ -55,13 +55,15 @@ class RowBlocks:
     (3, 0)
     """
 
-    def __init__(self, sizes: Sequence[int], most: int) -> None:
+    def __init__(self, sizes: Sequence[int], most: int, multiple: int = 1) -> None:
         self.sizes = tuple(sizes)
         inner = [math.prod(self.sizes[axis + 1 :]) for axis in range(len(self.sizes))]
         self.axis = next(axis for axis, rows in enumerate(inner) if rows <= most or axis == len(inner) - 1)
         self.size, self.inner = self.sizes[self.axis], inner[self.axis]
         pieces = -(-self.size // max(most // self.inner, 1))
         self.step = -(-self.size // pieces)
+        if self.axis == len(self.sizes) - 2:
+            self.step = -(-self.step // multiple) * multiple
         self.pieces = -(-self.size // self.step)
         self.count = math.prod(self.sizes[: self.axis]) * self.pieces
         self.rows = self.step * self.inner
@@ -89,6 +91,8 @@ class Blockwise(LazyValue):
     cost = 1 << 20
     work = 1
     """The multiplications of each element."""
+    row_multiple = 1
+    """A divisor of the numbers of indices along the last but one axis of rows that blocks have."""
 
     def __init__(self, dtype: dtypes.DType, shape: Shape, operands: Sequence[LazyValue]) -> None:
         super().__init__(dtype, shape)
@@ -173,7 +177,7 @@ def fill(
     """Emit one loop over blocks that computes nodes of one shape; `order` has them and their lazy operands."""
     shape, targets = wanted[0][0].shape, dict(wanted)
     sources = [node for node in order if isinstance(node, Blockwise)]
-    blocks = RowBlocks(shape[:-1], _most_rows(shape, sources))
+    blocks = RowBlocks(shape[:-1], _most_rows(shape, sources), max(node.row_multiple for node in sources))
     places, size = {}, max(node.scratch_bytes(blocks) for node in sources)
     for node in sources:
         if node not in targets:

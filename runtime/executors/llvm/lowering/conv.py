@@ -28,7 +28,7 @@ from ..codegen.llvm_types import Register, constant, integer
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError, lowers
 from . import conv_by_channel as by_channel
-from . import conv_by_loops
+from . import conv_by_loops, conv_winograd
 from .blas_calls import Matrix, multiply_add, one_thread
 from .conv_by_channel import ConvolvedByChannel, is_by_channel
 from .conv_windows import Windows
@@ -144,7 +144,10 @@ class Convolved(Blockwise):
             )  # fmt: skip
 
 
-def _convolved(windows: Windows, source: Buffer, filters: Buffer) -> Blockwise:
+def _convolved(e: Emitter, windows: Windows, source: Buffer, filters: Buffer) -> Blockwise:
+    if conv_winograd.is_usable(windows, filters.shape[-1]):
+        transformed = conv_winograd.transformed_filters(e, filters, windows.channels)
+        return conv_winograd.ConvolvedByWinograd(windows, source, transformed)
     kind = ConvolvedByChannel if is_by_channel(windows, filters.shape[-1]) else Convolved
     return kind(windows, source, filters)
 
@@ -169,7 +172,7 @@ def _(region: Region, operation: Operation, node: LazyValue, filter: LazyValue) 
     if blas.find(x.dtype) is None:
         y: LazyValue = conv_by_loops.convolved(region, setting, x, w)
     else:
-        y = _convolved(setting.windows(x.dtype), region.stored(x), _matrix(region, w))
+        y = _convolved(region.e, setting.windows(x.dtype), region.stored(x), _matrix(region, w))
     return as_dtype(region, setting.as_given(y), own)
 
 
@@ -187,8 +190,12 @@ def _(region: Region, operation: Operation, node: LazyValue, sizes: LazyValue, b
     x, dy = (setting.channels_last(widened(region, part)) for part in (node, back))
     if blas.find(x.dtype) is None:
         return as_dtype(region, conv_by_loops.filter_gradient(region, setting, shape, x, dy), own)
-    gradient = by_channel.filter_gradient if setting.is_by_channel(x.dtype) else _filter_gradient
-    total = gradient(region, setting, region.stored(x), region.stored(dy))
+    windows = setting.windows(x.dtype)
+    if conv_winograd.is_usable(windows, setting.given):
+        total: LazyValue = conv_winograd.filter_gradient(region, windows, region.stored(x), region.stored(dy))
+    else:
+        gradient = by_channel.filter_gradient if setting.is_by_channel(x.dtype) else _filter_gradient
+        total = gradient(region, setting, region.stored(x), region.stored(dy))
     return as_dtype(region, regrouped(total, shape), own)
 
 
@@ -279,7 +286,7 @@ def _by_flipped_filter(region: Region, setting: Setting, w: LazyValue, dy: Buffe
 
     filters = moved(w, (*slide.window, each, setting.channels), source)
     windows = Windows(setting.count, flipped, setting.given, each, w.dtype.size)
-    return _convolved(windows, dy, _matrix(region, filters))
+    return _convolved(region.e, windows, dy, _matrix(region, filters))
 
 
 def _by_images(region: Region, setting: Setting, w: Buffer, dy: Buffer) -> LazyValue:

@@ -10,7 +10,7 @@ import pytest
 from agc.runtime.executors import interpret
 from agc.runtime.executors.llvm import JitFunction
 from agc.runtime.executors.llvm.codegen import blockwise, parallel_loops
-from agc.runtime.executors.llvm.lowering import conv
+from agc.runtime.executors.llvm.lowering import conv, conv_winograd
 
 
 def agree(program: Any, arrays: list[Any], bound: float = 1e-5) -> None:
@@ -68,6 +68,47 @@ def test_convolutions_in_small_blocks(
     monkeypatch.setattr(conv, "_ROWS", 1)
     layer = with_gradients(lambda a, b: tf.nn.relu(tf.nn.conv2d(a, b, **setting) + 0.5))
     agree(layer, [numbers(3, 7, 11, 4), numbers(3, 2, 4 // groups, 8)], bound=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("shape", "dtype", "setting"),
+    [
+        ((3, 8, 12, 4), np.float32, {"padding": "SAME"}),
+        ((2, 10, 6, 5), np.float64, {"padding": "VALID"}),
+        ((5, 2, 4, 3), np.float16, {"padding": "SAME"}),
+        ((1, 26, 4, 3), np.float32, {"padding": [[0, 0], [2, 0], [0, 4], [0, 0]]}),
+        ((2, 3, 6, 8), np.float32, {"padding": "SAME", "data_format": "NCHW"}),
+    ],
+)
+def test_filters_of_three_by_three_in_tiles(
+    monkeypatch: pytest.MonkeyPatch, shape: Any, dtype: Any, setting: dict[str, Any]
+) -> None:
+    """Winograd's algorithm, in blocks of two rows or more; a convolution without tiles shares them."""
+    for name, module in (("_CHANNELS", conv_winograd), ("_TILES", conv_winograd), ("_LEAST_WORK", blockwise)):
+        monkeypatch.setattr(module, name, 1)
+    monkeypatch.setattr(conv, "_ROWS", 1)
+    channels = shape[1] if "data_format" in setting else shape[3]
+
+    def layer(x: Any, w: Any) -> Any:
+        y = tf.nn.conv2d(x, w, 1, **setting)
+        return tf.nn.relu(y + 0.5) * tf.nn.conv2d(
+            y, tf.ones([1, 1, 6, 6], y.dtype), 1, **setting | {"padding": "SAME"}
+        )
+
+    arrays = [numbers(*shape, dtype=dtype), numbers(3, 3, channels, 6, dtype=dtype) / 4]
+    agree(with_gradients(layer), arrays, bound={2: 5e-2, 4: 1e-3, 8: 1e-10}[np.dtype(dtype).itemsize])
+
+
+def test_a_number_that_is_not_finite_stays_in_its_tile() -> None:
+    x = numbers(1, 28, 28, 32)
+    w = numbers(3, 3, 32, 32)
+    convolved = tf.function(lambda x: tf.nn.conv2d(x, w, 1, "SAME"), jit_compile=True)
+    expected = convolved(x).numpy()
+    x[0, 8, 8, 1] = np.inf
+    found = convolved(x).numpy()
+    assert not np.isfinite(found[0, 7:10, 7:10]).any()
+    found[0, 6:10, 6:10] = expected[0, 6:10, 6:10]
+    np.testing.assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize("data_format", ["NHWC", "NCHW"])
