@@ -5,6 +5,10 @@ The import of this module gives Keras's own module. It needs the extra `keras`; 
 
 import sys
 
-from .interop.tensorflow.keras_import import import_keras
+from .interop.tensorflow.keras_import import import_keras, prepare
 
+try:
+    prepare()
+except ImportError as error:
+    raise error.with_traceback(None)  # noqa: B904  (the same error, without frames of agc)
 sys.modules[__name__] = import_keras()

@@ -7,7 +7,8 @@
 
 Recursion that Python bounds is allowed: over the nodes of a tree, or down to a depth that is a Python number. A
 function that the backend traces by itself may call itself: the call becomes an operation. An error is raised if only
-tensors differ between many successive calls. It is also raised for very many calls, or when the stack is exhausted.
+tensors differ between many successive calls. It is also raised for very many calls, or when the stack is exhausted:
+chains of closures such as `lambda x: inner(x)` differ in the functions that they hold, and end.
 """
 
 from __future__ import annotations
@@ -25,9 +26,20 @@ from .registry import backends
 from .undefined import Undefined
 
 _ALIKE = 20  # calls; Python state that is not compared may still differ
+_FRESH = (
+    200  # calls that differ only in the functions that their closures hold, which each call may create anew
+)
 _MOST = 600  # calls, whatever changes: such a deep graph is useless
 _MANY = 8  # calls from which an exhausted stack is attributed to this recursion
 _DEEP = 3  # depth to which structures are compared
+
+_FOLLOWS = "tracing follows every branch, so the calls would never end"
+_DEEP_CALLS = (
+    f"tracing follows every branch, and more than {_FRESH} calls are nested, which differ in functions only"
+)
+_EXHAUSTED = (
+    "tracing follows every branch, and the calls are nested so deeply that Python's stack was exhausted"
+)
 
 Key = Any
 
@@ -56,21 +68,26 @@ class deciding:  # noqa: N801  (used like a function: `with deciding():`)
             frame = frame.f_back
         self.frame, self.line = frame, frame.f_lineno
         self.site = id(frame.f_code), frame.f_lasti
-        self.alike = 0  # previous calls that differ in tensors only
+        self.alike = 0  # previous calls that differ in tensors, and perhaps in functions, only
+        self.fresh = False  # whether one of them differs in functions
         self.deepest: Diagnostic | None = None  # the error to raise when the stack is exhausted
         self.state: Key = None
+        self.held: list[list[int]] = []  # the functions in the closures of the frames
 
     def __enter__(self) -> None:
         rounds = _running.at.setdefault(self.site, [])
         # In a chain of `elif`, each decision is nested in the previous one.
         if rounds and rounds[-1].frame is not self.frame:
             previous = rounds[-1]
-            self.state = [_state_of(frame) for frame in self._round(previous)]
-            self.alike = previous.alike + 1 if self.state == previous.state else 0
-            if self.alike >= _ALIKE or len(rounds) >= _MOST:
-                raise StagingError(self._endless(previous))
+            frames = list(self._round(previous))
+            self.state, self.held = [_state_of(frame) for frame in frames], [*map(_functions_of, frames)]
+            if self.state == previous.state:
+                self.alike = previous.alike + 1
+                self.fresh = previous.alike > 0 and (previous.fresh or self.held != previous.held)
+            if self.alike >= (_FRESH if self.fresh else _ALIKE) or len(rounds) >= _MOST:
+                raise StagingError(self._endless(previous, _DEEP_CALLS if self.fresh else _FOLLOWS))
             if len(rounds) >= _MANY and rounds[0].deepest is None:
-                rounds[0].deepest = self._endless(previous)
+                rounds[0].deepest = self._endless(previous, _EXHAUSTED)
         rounds.append(self)
 
     def __exit__(
@@ -91,17 +108,19 @@ class deciding:  # noqa: N801  (used like a function: `with deciding():`)
                 yield frame
             frame = frame.f_back
 
-    def _endless(self, previous: deciding) -> Diagnostic:
+    def _endless(self, previous: deciding, why: str) -> Diagnostic:
         decided = _where(self.frame, self.line)
         *_, calling = (self.frame, *self._round(previous))
         here = decided if calling is self.frame else _where(calling, calling.f_lineno)
         name = calling.f_code.co_name
         return Diagnostic(
             "AGC280",
-            f"`{name}` calls itself, and a tensor decides when that ends",
+            f"`{name}` calls itself, and a tensor decides when that ends"
+            if why == _FOLLOWS
+            else f"calls of `{name}` are nested very deeply, and a tensor decides about each",
             here,
             notes=(Note(decided, "decided when the graph runs"),) if decided != here else (),
-            why="tracing follows every branch, so the calls would never end",
+            why=why,
             fix="decorate the function that calls itself with tf.function, or write a `while` loop; a recursion that "
             "ends by Python values needs no change",
         )
@@ -140,6 +159,12 @@ def _key(value: Any, depth: int) -> Key:
         if isinstance(state, dict):
             return id(value), [(name, _key(part, 0)) for name, part in state.items()]
     return value.__code__ if isinstance(value, FunctionType) else id(value)
+
+
+def _functions_of(frame: FrameType) -> list[int]:
+    """Return the identities of the functions in the closure of a frame."""
+    values = map(frame.f_locals.get, frame.f_code.co_freevars)
+    return [id(value) for value in values if isinstance(value, FunctionType)]
 
 
 def _contents(cell: Any) -> Any:

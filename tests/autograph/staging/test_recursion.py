@@ -176,3 +176,24 @@ def test_recursion_without_a_staged_decision_is_python_s_error():
 
     with pytest.raises(RecursionError):
         tf.function(forever)(tf.constant(1))
+
+
+def wrapped(function):
+    return lambda x: function(x) if x > 0 else x
+
+
+def chain(length):
+    found = lambda x: x + 1  # noqa: E731
+    for _ in range(length):
+        found = wrapped(found)
+    return found
+
+
+def test_a_chain_of_closures_ends():
+    assert tf.function(chain(40))(tf.constant(1)).numpy() == 2
+
+
+def test_a_very_long_chain_of_closures_is_refused_with_the_true_reason():
+    with pytest.raises(StagingError, match="calls of `<lambda>` are nested very deeply") as caught:
+        tf.function(chain(230))(tf.constant(1))
+    assert "more than 200 calls" in caught.value.diagnostic.why
