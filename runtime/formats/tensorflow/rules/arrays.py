@@ -9,7 +9,7 @@ import numpy as np
 from ..body import Body
 from ..nodes import NodeResult
 from ..rule_registry import direct, writes
-from .shapes import cast, joined, number, part, permuted, rank_of, shape_of, sliced
+from .shapes import cast, inverse, joined, number, part, permuted, rank_of, scalar, shape_of, sliced
 
 direct(
     """
@@ -171,13 +171,13 @@ def _(to: Body, tensor: NodeResult, paddings: NodeResult, shape: NodeResult, mod
     return to.MirrorPadGrad(tensor, paddings, mode=mode.upper())
 
 
-def repeated_rows(to: Body, repeats: NodeResult, count: NodeResult) -> NodeResult:
+def repeated_rows(to: Body, repeats: NodeResult, count: NodeResult) -> Any:
     """Return the index of the repeated row for each row of the result of `repeat`."""
     each = to.BroadcastTo(cast(to, repeats, "int32"), to.Reshape(count, [1]))
     ends = to.Cumsum(each, 0)
     places = to.Range(0, to.Sum(each, [0]), 1)
     found = to.UpperBound(to.ExpandDims(ends, 0), to.ExpandDims(places, 0))
-    return to.Reshape(found, [-1])  # type: ignore[no-any-return]
+    return to.Reshape(found, [-1])
 
 
 @writes("repeat")
@@ -198,7 +198,7 @@ def _(to: Body, input: NodeResult, repeats: NodeResult, shape: NodeResult, axis:
     order = [axis % rank_of(input), *[i for i in range(rank_of(input)) if i != axis % rank_of(input)]]
     count = part(to, shape, axis)
     summed = to.UnsortedSegmentSum(permuted(to, input, order), repeated_rows(to, repeats, count), count)
-    return to.Transpose(summed, [order.index(i) for i in range(len(order))])
+    return to.Transpose(summed, inverse(order))
 
 
 @writes("sum_tiles")
@@ -241,7 +241,7 @@ def _(to: Body, rows: NodeResult, mask: NodeResult, shape: NodeResult, axis: int
     order = [axis, *[i for i in range(rank_of(rows)) if i != axis]]
     whole = [*range(axis, axis + covered), *[i for i in range(rank) if not axis <= i < axis + covered]]
     made = to.ScatterNd(to.Where(mask), permuted(to, rows, order), to.GatherV2(shape, whole, 0))
-    return to.Transpose(made, [whole.index(i) for i in range(rank)])
+    return to.Transpose(made, inverse(whole))
 
 
 @writes("replace_masked")
@@ -284,7 +284,7 @@ def _(to: Body, flat: NodeResult, axes: NodeResult, shape: NodeResult) -> Any:
 @writes("sequence_mask")
 def _(to: Body, lengths: NodeResult, maxlen: NodeResult, dtype: Any) -> Any:
     longest = to.Max(to.ConcatV2([to.Reshape(lengths, [-1]), np.zeros(1, lengths.dtype)], 0), [0])
-    limit = to.Reshape(cast(to, maxlen, lengths.dtype), [])
+    limit = scalar(to, maxlen, lengths.dtype)
     size = to.SelectV2(to.Less(limit, 0), longest, limit)
     columns = to.Range(to.const(0, lengths.dtype), size, to.const(1, lengths.dtype))
     return cast(to, to.Less(columns, to.ExpandDims(lengths, -1)), dtype)

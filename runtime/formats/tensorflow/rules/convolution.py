@@ -83,7 +83,7 @@ class ConvolutionWindows:
         """The dilations along the axes of windows."""
         return list(self.settings["dilations"][1 + self.extra : -1])
 
-    def spaced_sizes(self, sizes: NodeResult) -> NodeResult:
+    def spaced_sizes(self, sizes: NodeResult) -> Any:
         """Return the sizes of a filter with zeros between its elements, and take the dilations out of the settings:
         TensorFlow's gradients do not have them on all devices."""
         to, rates = self.to, self.rates
@@ -91,7 +91,7 @@ class ConvolutionWindows:
         if max(rates) == 1:
             return sizes
         factors, shifts = [*rates, 1, 1], [*[1 - rate for rate in rates], 0, 0]
-        return to.AddV2(to.Mul(sizes, factors), shifts)  # type: ignore[no-any-return]
+        return to.AddV2(to.Mul(sizes, factors), shifts)
 
     def spaced(self, filter: NodeResult) -> NodeResult:
         """Return a filter with zeros between its elements in place of dilations."""
@@ -133,10 +133,10 @@ def _is_depthwise(windows: ConvolutionWindows, groups: int, filter: NodeResult) 
     )
 
 
-def _as_depthwise(to: Body, filter: NodeResult, groups: int) -> NodeResult:
+def _as_depthwise(to: Body, filter: NodeResult, groups: int) -> Any:
     """Return a filter [.., 1, channels * n] as [.., channels, n]."""
     assert filter.shape is not None
-    return to.Reshape(filter, joined(to, sliced(to, to.Shape(filter), 0, 2), [groups, -1]))  # type: ignore[no-any-return]
+    return to.Reshape(filter, joined(to, sliced(to, to.Shape(filter), 0, 2), [groups, -1]))
 
 
 @writes("conv")
@@ -154,11 +154,11 @@ def _(to: Body, input: NodeResult, filter: NodeResult, **given: Any) -> Any:
     return windows.back(made, input)
 
 
-def _in_groups(to: Body, groups: int, x: NodeResult, filter: NodeResult, compute: Any) -> NodeResult:
+def _in_groups(to: Body, groups: int, x: NodeResult, filter: NodeResult, compute: Any) -> Any:
     if groups == 1:
-        return compute(x, filter)  # type: ignore[no-any-return]
+        return compute(x, filter)
     pairs = zip(to.Split(-1, x, num_split=groups), to.Split(-1, filter, num_split=groups), strict=True)
-    return to.ConcatV2([compute(*pair) for pair in pairs], -1)  # type: ignore[no-any-return]
+    return to.ConcatV2([compute(*pair) for pair in pairs], -1)
 
 
 @writes("conv_backprop_input")

@@ -7,7 +7,7 @@ from typing import Any
 from ..body import Body
 from ..nodes import NodeResult
 from ..rule_registry import RefusedByRuleError, direct, refuse, writes
-from .shapes import cast
+from .shapes import cast, scalar
 
 direct("encode_png=EncodePng jpeg_shape=ExtractJpegShape")
 
@@ -66,14 +66,12 @@ def _(to: Body, images: NodeResult, boxes: NodeResult, colors: NodeResult) -> An
 @writes("suppress")
 def _(to: Body, boxes: NodeResult, scores: NodeResult, most: NodeResult, *limits: NodeResult) -> Any:
     limits = tuple(cast(to, each, boxes.dtype) for each in limits)
-    return to.NonMaxSuppressionV5(boxes, scores, to.Reshape(cast(to, most, "int32"), []), *limits)[:2]
+    return to.NonMaxSuppressionV5(boxes, scores, scalar(to, most), *limits)[:2]
 
 
 @writes("suppress_overlaps")
 def _(to: Body, overlaps: NodeResult, scores: NodeResult, most: NodeResult, *limits: NodeResult) -> Any:
-    return to.NonMaxSuppressionWithOverlaps(
-        overlaps, scores, to.Reshape(cast(to, most, "int32"), []), *limits
-    )
+    return to.NonMaxSuppressionWithOverlaps(overlaps, scores, scalar(to, most), *limits)
 
 
 @writes("suppress_classes")
@@ -85,7 +83,7 @@ def _(
     pad_per_class: bool,
     clip_boxes: bool,
 ) -> Any:
-    counts = [to.Reshape(cast(to, each, "int32"), []) for each in limits[:2]]
+    counts = [scalar(to, each) for each in limits[:2]]
     return to.CombinedNonMaxSuppression(
         boxes, scores, *counts, *limits[2:], pad_per_class=pad_per_class, clip_boxes=clip_boxes
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from .shapes import (
     cast,
     coordinates_along,
     coordinates_of_batches,
+    inverse,
     joined,
     part,
     rank_of,
@@ -78,7 +80,7 @@ def _(to: Body, rows: NodeResult, indices: NodeResult, shape: NodeResult, axis: 
     moved = to.Transpose(rows, [*range(batch), *range(axis, axis + kept), *places])
     order = [*range(batch), axis, *[i for i in range(batch, rank) if i != axis]]
     made = to.ScatterNd(coordinates, moved, to.GatherV2(shape, order, 0))
-    return to.Transpose(made, [order.index(i) for i in range(rank)])
+    return to.Transpose(made, inverse(order))
 
 
 def _column(to: Body, indices: NodeResult) -> NodeResult:
@@ -174,9 +176,9 @@ def descending(to: Body, x: NodeResult) -> tuple[NodeResult, NodeResult]:
     return values, indices
 
 
-def turned(to: Body, x: NodeResult) -> NodeResult:
+def turned(to: Body, x: NodeResult) -> Any:
     """Return elements in the opposite order of size."""
-    return to.Neg(x) if x.kind == "f" else to.Invert(x)  # type: ignore[no-any-return]
+    return to.Neg(x) if x.kind == "f" else to.Invert(x)
 
 
 def _ordered(to: Body, x: NodeResult, direction: str) -> tuple[NodeResult, NodeResult]:
@@ -187,8 +189,8 @@ def _ordered(to: Body, x: NodeResult, direction: str) -> tuple[NodeResult, NodeR
     return turned(to, values), indices
 
 
-def _without_nan(to: Body, x: NodeResult, is_nan: NodeResult) -> NodeResult:
-    return to.SelectV2(is_nan, to.const(np.inf, x.dtype), x)  # type: ignore[no-any-return]
+def _without_nan(to: Body, x: NodeResult, is_nan: NodeResult) -> Any:
+    return to.SelectV2(is_nan, to.const(np.inf, x.dtype), x)
 
 
 @writes("sort")
@@ -245,25 +247,24 @@ def _(to: Body, input: NodeResult, seq_lengths: NodeResult, seq_axis: int, batch
     return to.ReverseSequence(input, seq_lengths, seq_dim=seq_axis % rank, batch_dim=batch_axis % rank)
 
 
+def _sparse(to: Body, operands: Sequence[NodeResult]) -> list[NodeResult]:
+    """Return sparse tensors, each as coordinates, values and shape, with coordinates of int64."""
+    return [each if number % 3 == 1 else cast(to, each, "int64") for number, each in enumerate(operands)]
+
+
 @writes("combined_sets")
 def _(to: Body, *operands: NodeResult, operation: str) -> Any:
-    operands = tuple(
-        cast(to, each, "int64") if number % 3 != 1 else each for number, each in enumerate(operands)
-    )
-    return to.SparseToSparseSetOperation(*operands, set_operation=operation)
+    return to.SparseToSparseSetOperation(*_sparse(to, operands), set_operation=operation)
 
 
 @writes("sequence_distances")
 def _(to: Body, *operands: NodeResult, normalize: bool) -> Any:
-    operands = tuple(
-        cast(to, each, "int64") if number % 3 != 1 else each for number, each in enumerate(operands)
-    )
-    return to.EditDistance(*operands, normalize=normalize)
+    return to.EditDistance(*_sparse(to, operands), normalize=normalize)
 
 
 @writes("set_sizes")
 def _(to: Body, indices: NodeResult, values: NodeResult, shape: NodeResult) -> Any:
-    return to.SetSize(cast(to, indices, "int64"), values, cast(to, shape, "int64"))
+    return to.SetSize(*_sparse(to, (indices, values, shape)))
 
 
 @writes("reshaped_coordinates")
@@ -272,10 +273,10 @@ def _(to: Body, indices: NodeResult, shape: NodeResult, new_shape: NodeResult) -
     return [cast(to, each, spec.dtype) for each, spec in zip(found, to.outputs, strict=True)]
 
 
-def flat_coordinates(to: Body, indices: NodeResult, shape: NodeResult) -> NodeResult:
+def flat_coordinates(to: Body, indices: NodeResult, shape: NodeResult) -> Any:
     """Return the number that each element has in a dense tensor of this shape."""
     strides = to.Cumprod(cast(to, shape, indices.dtype), 0, exclusive=True, reverse=True)
-    return to.Sum(to.Mul(indices, strides), [1])  # type: ignore[no-any-return]
+    return to.Sum(to.Mul(indices, strides), [1])
 
 
 @writes("checked_coordinates")
@@ -292,17 +293,9 @@ def _(to: Body, indices: NodeResult, dense_shape: NodeResult, in_order: bool) ->
 
 def order_of_rows(to: Body, indices: NodeResult) -> NodeResult:
     """Return the stable order that sorts rows of coordinates."""
-    shape = to.AddV2(
-        to.Max(
-            to.ConcatV2(
-                [indices, to.ZerosLike(sliced(to, to.ExpandDims(to.Sum(indices, [0]), 0), None, None))], 0
-            ),
-            [0],
-        ),
-        1,
-    )
-    flat = flat_coordinates(to, indices, shape)
-    return descending(to, to.Invert(flat))[1]
+    zeros = to.ZerosLike(to.ExpandDims(to.Sum(indices, [0]), 0))
+    shape = to.AddV2(to.Max(to.ConcatV2([indices, zeros], 0), [0]), 1)
+    return descending(to, to.Invert(flat_coordinates(to, indices, shape)))[1]
 
 
 @writes("coordinate_order")

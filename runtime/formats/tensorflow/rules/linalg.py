@@ -9,7 +9,7 @@ import numpy as np
 from ..body import Body
 from ..nodes import NodeResult
 from ..rule_registry import RefusedByRuleError, direct, refuse, writes
-from .shapes import cast, permuted, rank_of, sliced
+from .shapes import cast, inverse, permuted, rank_of, sliced
 
 direct(
     """
@@ -25,7 +25,7 @@ direct(
 refuse("expm", "TensorFlow composes it of other operations, in a loop")
 
 
-def matrix_transpose(to: Body, x: NodeResult, conjugate: bool = False) -> NodeResult:
+def matrix_transpose(to: Body, x: NodeResult, conjugate: bool = False) -> Any:
     """Transpose the last two axes."""
     if x.rank is None:
         count = to.Rank(x)
@@ -35,8 +35,8 @@ def matrix_transpose(to: Body, x: NodeResult, conjugate: bool = False) -> NodeRe
     else:
         order = [*range(x.rank - 2), x.rank - 1, x.rank - 2]
     if conjugate and x.kind == "c":
-        return to.ConjugateTranspose(x, order)  # type: ignore[no-any-return]
-    return to.Transpose(x, order)  # type: ignore[no-any-return]
+        return to.ConjugateTranspose(x, order)
+    return to.Transpose(x, order)
 
 
 @writes("matrix_transpose")
@@ -118,7 +118,7 @@ def _(
     first = len(free) if is_left else 0
     product = tensordot(to, dy, other, range(first, first + len(rest)), rest)
     order = free + [summed[i] for i in sorted(range(len(gone)), key=gone.__getitem__)]
-    return to.Transpose(product, [order.index(i) for i in range(rank)])
+    return to.Transpose(product, inverse(order))
 
 
 @writes("diag")

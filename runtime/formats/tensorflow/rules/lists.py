@@ -12,7 +12,7 @@ from ..body import Body
 from ..nodes import NodeResult
 from ..rule_registry import RefusedByRuleError, direct, refuse, writes
 from .indexing import put_back_item
-from .shapes import cast, shape_of, sliced
+from .shapes import cast, part, shape_of, sliced
 
 direct("array_size=TensorListLength list_size=TensorListLength")
 
@@ -24,8 +24,11 @@ refuse("array_lengths", "TensorFlow has no operation for the sizes of a list's e
 
 def dtype_of(array: NodeResult) -> str:
     """Return the dtype of a list's elements."""
-    element = array.spec.element
-    return "variant" if isinstance(element, ListType) else element.dtype.name
+    return _dtype(array.spec)
+
+
+def _dtype(spec: Any) -> str:
+    return "variant" if isinstance(spec.element, ListType) else spec.element.dtype.name
 
 
 def known(shape: Any) -> Any:
@@ -41,30 +44,34 @@ def element_shape(array: NodeResult) -> Any:
 
 def own_type(to: Body) -> str:
     """Return the dtype of the elements of the list that is made."""
-    element = to.outputs[0].element
-    return "variant" if isinstance(element, ListType) else element.dtype.name
+    return _dtype(to.outputs[0])
 
 
-def place(to: Body, array: NodeResult, index: NodeResult) -> NodeResult:
+def place(to: Body, array: NodeResult, index: NodeResult) -> Any:
     """Return an index of a list, which may count from the end, from the beginning."""
     index = cast(to, index, "int32")
-    return to.SelectV2(to.Less(index, 0), to.AddV2(index, to.TensorListLength(array)), index)  # type: ignore[no-any-return]
+    return to.SelectV2(to.Less(index, 0), to.AddV2(index, to.TensorListLength(array)), index)
 
 
-def resized(to: Body, array: NodeResult, size: NodeResult) -> NodeResult:
+def resized(to: Body, array: NodeResult, size: NodeResult) -> Any:
     """Return a list of at least this size."""
-    return to.TensorListResize(array, to.Maximum(to.TensorListLength(array), size))  # type: ignore[no-any-return]
+    return to.TensorListResize(array, to.Maximum(to.TensorListLength(array), size))
 
 
-def gathered(to: Body, array: NodeResult, places: NodeResult) -> NodeResult:
+def size_for(to: Body, places: NodeResult) -> Any:
+    """Return the size of the shortest list that has these places."""
+    return to.AddV2(to.Max(to.ConcatV2([places, [-1]], 0), [0]), 1)
+
+
+def gathered(to: Body, array: NodeResult, places: NodeResult) -> Any:
     """Return a list of the elements at these indices, which have one shape."""
     rows = to.TensorListGather(array, places, element_shape(array), element_dtype=dtype_of(array))
-    return to.TensorListFromTensor(rows, ANY)  # type: ignore[no-any-return]
+    return to.TensorListFromTensor(rows, ANY)
 
 
-def stacked(to: Body, array: NodeResult) -> NodeResult:
+def stacked(to: Body, array: NodeResult) -> Any:
     """Return the elements, which have one shape, as rows."""
-    return to.TensorListStack(array, element_shape(array), element_dtype=dtype_of(array))  # type: ignore[no-any-return]
+    return to.TensorListStack(array, element_shape(array), element_dtype=dtype_of(array))
 
 
 @writes("array_new")
@@ -112,7 +119,7 @@ def _(to: Body, array: NodeResult, indices: NodeResult, dtype: Any, element_shap
 @writes("array_unstack")
 def _(to: Body, array: NodeResult, value: NodeResult) -> Any:
     """Write all rows; a new list has nothing else to keep."""
-    rows = to.StridedSlice(to.Shape(value), [0], [1], [1], shrink_axis_mask=1)
+    rows = part(to, to.Shape(value), 0)
     if array.node.op == "TensorListReserve":
         return to.TensorListResize(
             to.TensorListFromTensor(value, ANY), to.Maximum(to.TensorListLength(array), rows)
@@ -125,7 +132,7 @@ def _(to: Body, array: NodeResult, value: NodeResult) -> Any:
 def _(to: Body, array: NodeResult, indices: NodeResult, value: NodeResult) -> Any:
     indices = cast(to, indices, "int32")
     if to.lists_grow:
-        array = resized(to, array, to.AddV2(to.Max(to.ConcatV2([indices, [-1]], 0), [0]), 1))
+        array = resized(to, array, size_for(to, indices))
     return to.TensorListScatterIntoExistingList(array, value, indices)
 
 
@@ -236,7 +243,7 @@ def _(to: Body, array: NodeResult, value: NodeResult) -> Any:
 def _(to: Body, array: NodeResult, value: NodeResult) -> Any:
     places = to.Reshape(to.Where(to.Equal(stacked(to, array), value)), [-1])
     to.Assert(to.Greater(to.Size(places), 0), ["the value is not in the list", value])
-    return cast(to, to.StridedSlice(places, [0], [1], [1], shrink_axis_mask=1), "int32")
+    return cast(to, part(to, places, 0), "int32")
 
 
 @writes("array_one", "array_one_list")
@@ -269,11 +276,11 @@ def _(
     return to.TensorListSetItem(whole, 0, to.AddV2(before, put_back_item(to, value, shape, parts, key)))
 
 
-def _zero(to: Body, array: NodeResult) -> NodeResult:
+def _zero(to: Body, array: NodeResult) -> Any:
     shape = array.spec.element.shape if not isinstance(array.spec.element, ListType) else None
     if shape is None or None in shape:
         raise RefusedByRuleError("the shape of the list's elements is not static")
-    return to.Fill(np.array(shape, np.int32), to.const(0, dtype_of(array)))  # type: ignore[no-any-return]
+    return to.Fill(np.array(shape, np.int32), to.const(0, dtype_of(array)))
 
 
 @writes("array_without")
@@ -281,18 +288,16 @@ def _(to: Body, array: NodeResult, indices: NodeResult) -> Any:
     """Write zeros at the indices."""
     zero = _zero(to, array)
     places = to.Reshape(cast(to, indices, "int32"), [-1])
-    whole = resized(to, array, to.AddV2(to.Max(to.ConcatV2([places, [-1]], 0), [0]), 1))
+    whole = resized(to, array, size_for(to, places))
     count = to.Reshape(to.Size(places), [1])
-    rows = to.BroadcastTo(
-        zero, to.ConcatV2([count, shape_of(to, zero) if zero.rank is not None else to.Shape(zero)], 0)
-    )
+    rows = to.BroadcastTo(zero, to.ConcatV2([count, shape_of(to, zero)], 0))
     return to.TensorListScatterIntoExistingList(whole, rows, places)
 
 
 @writes("array_picked")
 def _(to: Body, array: NodeResult, places: NodeResult) -> Any:
     places = cast(to, places, "int32")
-    whole = resized(to, array, to.AddV2(to.Max(to.ConcatV2([places, [-1]], 0), [0]), 1))
+    whole = resized(to, array, size_for(to, places))
     whole.spec = array.spec
     return gathered(to, whole, places)
 
@@ -303,7 +308,7 @@ def _(to: Body, array: NodeResult, places: NodeResult) -> Any:
     places = cast(to, places, "int32")
     whole = to.TensorListResize(array, to.Size(places))
     whole.spec = array.spec
-    size = to.AddV2(to.Max(to.ConcatV2([places, [-1]], 0), [0]), 1)
+    size = size_for(to, places)
     return to.TensorListFromTensor(to.UnsortedSegmentSum(stacked(to, whole), places, size), ANY)
 
 
@@ -315,7 +320,7 @@ def _(to: Body, rows: NodeResult) -> Any:
 @writes("array_rows")
 def _(to: Body, array: NodeResult, shape: NodeResult, dtype: Any) -> Any:
     shape = cast(to, shape, "int32")
-    count = to.StridedSlice(shape, [0], [1], [1], shrink_axis_mask=1)
+    count = part(to, shape, 0)
     return to.TensorListStack(
         to.TensorListResize(array, count), sliced(to, shape, 1, None), element_dtype=dtype
     )

@@ -100,9 +100,18 @@ def _channels_last(to: Body, x: NodeResult, data_format: str, compute: Any) -> A
     return to.Transpose(compute(to.Transpose(x, [0, 2, 3, 1])), [0, 3, 1, 2])
 
 
+def _whole(inner: Any) -> list[int]:
+    """Return sizes for the axes of images, as sizes for all axes."""
+    return [1, *inner, 1]
+
+
 @writes("extract_image_patches")
 def _(to: Body, images: NodeResult, ksizes: Any, strides: Any, rates: Any, padding: str) -> Any:
-    sizes = {"ksizes": [1, *ksizes, 1], "strides": [1, *strides, 1], "rates": [1, *rates, 1]}
+    return _patches(to, images, ksizes, strides, rates, padding)
+
+
+def _patches(to: Body, images: NodeResult, ksizes: Any, strides: Any, rates: Any, padding: str) -> Any:
+    sizes = {"ksizes": _whole(ksizes), "strides": _whole(strides), "rates": _whole(rates)}
     return to.ExtractImagePatches(images, **sizes, padding=padding)
 
 
@@ -117,13 +126,7 @@ def _(
     numbers = to.Reshape(
         to.Range(1, to.AddV2(count, 1), 1), to.Pack([to.const(1), height, width, to.const(1)])
     )
-    settings = {
-        "ksizes": [1, *ksizes, 1],
-        "strides": [1, *strides, 1],
-        "rates": [1, *rates, 1],
-        "padding": padding,
-    }
-    places = to.Sub(to.Reshape(to.ExtractImagePatches(numbers, **settings), [-1]), 1)
+    places = to.Sub(to.Reshape(_patches(to, numbers, ksizes, strides, rates, padding), [-1]), 1)
     rows = to.Transpose(to.Reshape(grads, to.Pack([batch, to.Size(places), channels])), [1, 0, 2])
     summed = to.UnsortedSegmentSum(rows, places, count)
     return to.Reshape(to.Transpose(summed, [1, 0, 2]), shape)
@@ -131,27 +134,26 @@ def _(
 
 @writes("extract_volume_patches")
 def _(to: Body, input: NodeResult, ksizes: Any, strides: Any, padding: str) -> Any:
-    ksizes, strides = ([1, *each, 1] if len(each) == 3 else list(each) for each in (ksizes, strides))
+    ksizes, strides = (_whole(each) if len(each) == 3 else list(each) for each in (ksizes, strides))
     return to.ExtractVolumePatches(input, ksizes=ksizes, strides=strides, padding=padding)
 
 
-@writes("dilation2d")
-def _(to: Body, input: NodeResult, filter: NodeResult, strides: Any, rates: Any, padding: str) -> Any:
-    return to.Dilation2D(input, filter, strides=[1, *strides, 1], rates=[1, *rates, 1], padding=padding)
+_DILATIONS = {
+    "dilation2d": "Dilation2D",
+    "dilation2d_backprop_input": "Dilation2DBackpropInput",
+    "dilation2d_backprop_filter": "Dilation2DBackpropFilter",
+}
 
 
-@writes("dilation2d_backprop_input")
-def _(to: Body, *operands: NodeResult, strides: Any, rates: Any, padding: str) -> Any:
-    return to.Dilation2DBackpropInput(
-        *operands, strides=[1, *strides, 1], rates=[1, *rates, 1], padding=padding
-    )
+def _dilation(node: str) -> Any:
+    def rule(to: Body, *operands: NodeResult, strides: Any, rates: Any, padding: str) -> Any:
+        return to.add(node, *operands, strides=_whole(strides), rates=_whole(rates), padding=padding)
+
+    return rule
 
 
-@writes("dilation2d_backprop_filter")
-def _(to: Body, *operands: NodeResult, strides: Any, rates: Any, padding: str) -> Any:
-    return to.Dilation2DBackpropFilter(
-        *operands, strides=[1, *strides, 1], rates=[1, *rates, 1], padding=padding
-    )
+for _name, _node in _DILATIONS.items():
+    writes(_name)(_dilation(_node))
 
 
 @writes("fake_quantize")

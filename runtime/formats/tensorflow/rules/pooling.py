@@ -9,7 +9,7 @@ import numpy as np
 from ..body import Body
 from ..nodes import NodeResult
 from ..rule_registry import RefusedByRuleError, writes
-from .shapes import cast, joined, permuted, sliced
+from .shapes import cast, inverse, joined, permuted, sliced
 
 
 class Pooling:
@@ -43,30 +43,30 @@ class Pooling:
         )
         self.is_explicit = padding == "EXPLICIT"
 
-    def into(self, x: NodeResult) -> NodeResult:
+    def into(self, x: NodeResult) -> Any:
         if self.is_plain:
             return x
         to = self.to
         moved = permuted(to, x, self.order)
         tail = sliced(to, to.Shape(moved), len(self.order) - len(self.pooled), None)
-        return to.Reshape(moved, joined(to, [-1, *[1] * self.extra], tail, [1]))  # type: ignore[no-any-return]
+        return to.Reshape(moved, joined(to, [-1, *[1] * self.extra], tail, [1]))
 
-    def back(self, x: NodeResult, like: NodeResult) -> NodeResult:
+    def back(self, x: NodeResult, like: NodeResult) -> Any:
         if self.is_plain:
             return x
         to, kept = self.to, len(self.order) - len(self.pooled)
         head = to.GatherV2(to.Shape(like), np.array(self.order[:kept], np.int32), 0) if kept else []
         shape = joined(to, head, sliced(to, to.Shape(x), 1 + self.extra, -1))
-        return to.Transpose(to.Reshape(x, shape), [self.order.index(i) for i in range(len(self.order))])  # type: ignore[no-any-return]
+        return to.Transpose(to.Reshape(x, shape), inverse(self.order))
 
-    def padded(self, x: NodeResult, lowest: bool) -> NodeResult:
+    def padded(self, x: NodeResult, lowest: bool) -> Any:
         """Pad as the explicit paddings say, for a pooling without padding."""
         if not self.is_explicit:
             return x
         self.settings["padding"] = "VALID"
         pads = np.array(self.explicit, np.int32).reshape(-1, 2)
         least = -np.inf if x.kind == "f" else np.iinfo(x.dtype).min
-        return self.to.PadV2(x, pads, self.to.const(least if lowest else 0, x.dtype))  # type: ignore[no-any-return]
+        return self.to.PadV2(x, pads, self.to.const(least if lowest else 0, x.dtype))
 
 
 @writes("max_pool")
@@ -89,13 +89,17 @@ def _(to: Body, input: NodeResult, ksize: Any, strides: Any, padding: str, expli
     return pool.back(to.RealDiv(mean(x, **pool.settings), mean(ones, **pool.settings)), input)
 
 
-@writes("max_pool_grad")
-def _(to: Body, orig_input: NodeResult, orig_output: NodeResult, grad: NodeResult, **given: Any) -> Any:
-    pool = Pooling(
-        to, orig_input, given["ksize"], given["strides"], given["padding"], given["explicit_paddings"]
-    )
+def _gradient(to: Body, like: NodeResult, given: dict[str, Any]) -> Pooling:
+    """Return the settings of a gradient, which TensorFlow has without explicit paddings."""
+    pool = Pooling(to, like, given["ksize"], given["strides"], given["padding"], given["explicit_paddings"])
     if pool.is_explicit:
         raise RefusedByRuleError("explicit paddings")
+    return pool
+
+
+@writes("max_pool_grad")
+def _(to: Body, orig_input: NodeResult, orig_output: NodeResult, grad: NodeResult, **given: Any) -> Any:
+    pool = _gradient(to, orig_input, given)
     parts = [pool.into(each) for each in (orig_input, orig_output, grad)]
     found = (to.MaxPool3DGrad if pool.is_volume else to.MaxPoolGrad)(*parts, **pool.settings)
     return pool.back(found, orig_input)
@@ -103,11 +107,7 @@ def _(to: Body, orig_input: NodeResult, orig_output: NodeResult, grad: NodeResul
 
 @writes("max_pool_grad_grad")
 def _(to: Body, orig_input: NodeResult, orig_output: NodeResult, grad: NodeResult, **given: Any) -> Any:
-    pool = Pooling(
-        to, orig_input, given["ksize"], given["strides"], given["padding"], given["explicit_paddings"]
-    )
-    if pool.is_explicit:
-        raise RefusedByRuleError("explicit paddings")
+    pool = _gradient(to, orig_input, given)
     parts = [pool.into(each) for each in (orig_input, orig_output, grad)]
     found = (to.MaxPool3DGradGrad if pool.is_volume else to.MaxPoolGradGrad)(*parts, **pool.settings)
     return pool.back(found, orig_output)
@@ -115,9 +115,7 @@ def _(to: Body, orig_input: NodeResult, orig_output: NodeResult, grad: NodeResul
 
 @writes("avg_pool_grad")
 def _(to: Body, orig_input_shape: NodeResult, grad: NodeResult, **given: Any) -> Any:
-    pool = Pooling(to, grad, given["ksize"], given["strides"], given["padding"], given["explicit_paddings"])
-    if pool.is_explicit:
-        raise RefusedByRuleError("explicit paddings")
+    pool = _gradient(to, grad, given)
     shape = cast(to, orig_input_shape, "int32")
     zeros = to.Fill(shape, to.const(0, grad.dtype)) if not pool.is_plain else None
     whole = shape if zeros is None else to.Shape(pool.into(zeros))

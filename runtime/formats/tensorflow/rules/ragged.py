@@ -10,18 +10,18 @@ from ..body import Body
 from ..nodes import NodeResult
 from ..rule_registry import refuse, writes
 from .arrays import repeated_rows
-from .shapes import cast, part, sliced
+from .shapes import cast, part, scalar, sliced
 
 refuse("common_rows", "TensorFlow composes it of other operations, for each level of rows")
 refuse("coordinates_of_all_rows", "TensorFlow has it together with the values only")
 
 
-def lengths_of(to: Body, splits: NodeResult) -> NodeResult:
+def lengths_of(to: Body, splits: NodeResult) -> Any:
     """Return the lengths of rows."""
-    return to.Sub(sliced(to, splits, 1, None), sliced(to, splits, None, -1))  # type: ignore[no-any-return]
+    return to.Sub(sliced(to, splits, 1, None), sliced(to, splits, None, -1))
 
 
-def rows_of(to: Body, splits: NodeResult) -> NodeResult:
+def rows_of(to: Body, splits: NodeResult) -> Any:
     """Return the row of each value, as int32."""
     lengths = lengths_of(to, splits)
     return repeated_rows(to, lengths, to.Size(lengths))
@@ -41,7 +41,7 @@ def _(to: Body, row_lengths: NodeResult) -> Any:
 @writes("splits_of_rowids")
 def _(to: Body, value_rowids: NodeResult, nrows: NodeResult) -> Any:
     dtype = to.outputs[0].dtype.name
-    ids, count = cast(to, value_rowids, dtype), to.Reshape(cast(to, nrows, dtype), [])
+    ids, count = cast(to, value_rowids, dtype), scalar(to, nrows, dtype)
     rising = to.All(to.LessEqual(sliced(to, ids, None, -1), sliced(to, ids, 1, None)), [0])
     inside = to.All(to.LogicalAnd(to.GreaterEqual(ids, 0), to.Less(ids, count)), [0])
     to.Assert(
@@ -56,7 +56,7 @@ def _(to: Body, value_rowids: NodeResult, nrows: NodeResult) -> Any:
 def _(to: Body, row_splits: NodeResult, nvals: NodeResult) -> Any:
     starts = to.Equal(part(to, row_splits, 0), 0)
     rising = to.All(to.LessEqual(sliced(to, row_splits, None, -1), sliced(to, row_splits, 1, None)), [0])
-    ends = to.Equal(part(to, row_splits, -1), to.Reshape(cast(to, nvals, row_splits.dtype), []))
+    ends = to.Equal(part(to, row_splits, -1), scalar(to, nvals, row_splits.dtype))
     message = "Arguments to from_row_splits do not form a valid RaggedTensor"
     to.Assert(to.LogicalAnd(starts, to.LogicalAnd(rising, ends)), [message, row_splits])
     return to.Identity(row_splits)

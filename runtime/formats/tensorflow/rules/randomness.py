@@ -7,7 +7,7 @@ from typing import Any
 from ..body import Body
 from ..nodes import NodeResult
 from ..rule_registry import CHANGED_NUMBERS, RefusedByRuleError, direct, refuse, writes
-from .shapes import cast
+from .shapes import cast, scalar
 
 direct("random_index_shuffle=RandomIndexShuffle")
 
@@ -106,9 +106,7 @@ def _(to: Body, shape: NodeResult, seed: NodeResult, *parameters: NodeResult) ->
 
 @writes("seeded_categorical")
 def _(to: Body, logits: NodeResult, num_samples: NodeResult, seed: NodeResult, dtype: Any) -> Any:
-    return to.StatelessMultinomial(
-        logits, to.Reshape(cast(to, num_samples, "int32"), []), _two(seed), output_dtype=dtype
-    )
+    return to.StatelessMultinomial(logits, scalar(to, num_samples), _two(seed), output_dtype=dtype)
 
 
 def _drawn(node: str) -> Any:
@@ -143,7 +141,7 @@ def _(to: Body, value: NodeResult, seed: int, seed2: int, stream: int) -> Any:
 def _(
     to: Body, logits: NodeResult, num_samples: NodeResult, dtype: Any, seed: int, seed2: int, stream: int
 ) -> Any:
-    count = to.Reshape(cast(to, num_samples, "int32"), [])
+    count = scalar(to, num_samples)
     return to.Multinomial(logits, count, seed=seed, seed2=seed2, output_dtype=dtype)
 
 

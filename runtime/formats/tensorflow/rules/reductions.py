@@ -9,7 +9,7 @@ import numpy as np
 from ..body import Body
 from ..nodes import NodeResult
 from ..rule_registry import direct, writes
-from .shapes import cast, rank_of, sliced
+from .shapes import cast, inverse, rank_of, scalar, sliced
 
 direct(
     """
@@ -26,13 +26,13 @@ _REDUCTIONS = {
 }  # fmt: skip
 
 
-def axes_of(to: Body, x: NodeResult, axis: Any) -> NodeResult:
+def axes_of(to: Body, x: NodeResult, axis: Any) -> Any:
     """Return the axes of a reduction as a vector; all of them for None."""
     if axis is not None:
         return to.const(np.array(axis, np.int32))
     if x.rank is not None:
         return to.const(np.arange(x.rank, dtype=np.int32))
-    return to.Range(0, to.Rank(x), 1)  # type: ignore[no-any-return]
+    return to.Range(0, to.Rank(x), 1)
 
 
 def _reduction(node: str) -> Any:
@@ -56,9 +56,9 @@ def _(to: Body, x: NodeResult, axis: Any, keepdims: bool) -> Any:
     return found if keepdims else _squeezed(to, found, x, axis)
 
 
-def _squeezed(to: Body, found: NodeResult, x: NodeResult, axis: Any) -> NodeResult:
+def _squeezed(to: Body, found: NodeResult, x: NodeResult, axis: Any) -> Any:
     if axis is None:
-        return to.Reshape(found, [])  # type: ignore[no-any-return]
+        return to.Reshape(found, [])
     return to.Squeeze(found, squeeze_dims=list(axis)) if axis else found
 
 
@@ -132,7 +132,7 @@ def _(to: Body, x: NodeResult, axis: Any) -> Any:
     last = len(others)
     before = to.Cumprod(flat, last, exclusive=True)
     found = to.Mul(before, to.Cumprod(flat, last, exclusive=True, reverse=True))
-    return to.Transpose(to.Reshape(found, shape), [order.index(i) for i in range(rank)])
+    return to.Transpose(to.Reshape(found, shape), inverse(order))
 
 
 @writes("occurrences")
@@ -141,8 +141,8 @@ def _(to: Body, arr: NodeResult, weights: NodeResult, minlength: NodeResult, max
     """Count with the size that the greatest number needs, between the limits."""
     whole = to.Reshape(arr, [-1])
     largest = to.Max(to.ConcatV2([whole, np.full(1, -1, arr.dtype)], 0), [0])
-    size = to.Maximum(to.AddV2(largest, 1), to.Reshape(cast(to, minlength, arr.dtype), []))
-    limit = to.Reshape(cast(to, maxlength, arr.dtype), [])
+    size = to.Maximum(to.AddV2(largest, 1), scalar(to, minlength, arr.dtype))
+    limit = scalar(to, maxlength, arr.dtype)
     size = to.SelectV2(to.Less(limit, 0), size, to.Minimum(size, limit))
     values = arr if by_row else whole
     if weights.shape != (0,) and not by_row:

@@ -14,11 +14,11 @@ from ..nodes import NodeResult
 from ..rule_registry import RefusedByRuleError
 
 
-def shape_of(to: Body, x: NodeResult, dtype: str = "int32") -> NodeResult:
+def shape_of(to: Body, x: NodeResult, dtype: str = "int32") -> Any:
     """Return the shape as a vector, a constant if it is static."""
     if x.shape is not None and None not in x.shape:
         return to.const(np.array(x.shape, dtype))
-    return to.Shape(x, out_type=dtype)  # type: ignore[no-any-return]
+    return to.Shape(x, out_type=dtype)
 
 
 def rank_of(x: NodeResult) -> int:
@@ -36,34 +36,42 @@ def cast(to: Body, x: Any, dtype: Any) -> Any:
     return x if x.dtype == name else to.Cast(x, DstT=name)
 
 
+def scalar(to: Body, x: NodeResult, dtype: Any = "int32") -> Any:
+    """Return a tensor of one element as a scalar of a dtype."""
+    return to.Reshape(cast(to, x, dtype), [])
+
+
 def number(to: Body, value: Any, dtype: str) -> NodeResult:
     """Return a constant of a dtype; of strings the empty one."""
     return to.const("" if dtype == "string" else value, dtype)
 
 
-def part(to: Body, vector: NodeResult, index: int) -> NodeResult:
+def part(to: Body, vector: NodeResult, index: int) -> Any:
     """Return an element of a vector; negative numbers count from the end."""
     stop = [index + 1] if index != -1 else [0]
-    return to.StridedSlice(  # type: ignore[no-any-return]
-        vector, [index], stop, [1], shrink_axis_mask=1, end_mask=1 if index == -1 else 0
-    )
+    return to.StridedSlice(vector, [index], stop, [1], shrink_axis_mask=1, end_mask=1 if index == -1 else 0)
 
 
-def sliced(to: Body, vector: NodeResult, start: int | None, stop: int | None) -> NodeResult:
+def sliced(to: Body, vector: NodeResult, start: int | None, stop: int | None) -> Any:
     """Return `vector[start:stop]`."""
-    return to.StridedSlice(  # type: ignore[no-any-return]
+    return to.StridedSlice(
         vector, [start or 0], [stop or 0], [1], begin_mask=int(start is None), end_mask=int(stop is None)
     )
 
 
-def joined(to: Body, *vectors: Any) -> NodeResult:
+def joined(to: Body, *vectors: Any) -> Any:
     """Return the concatenation of vectors of int32; lists are constants."""
     parts = [each for each in vectors if isinstance(each, NodeResult) or len(each)]
     if not parts:
         return to.const(np.zeros(0, np.int32))
     if len(parts) == 1:
         return parts[0] if isinstance(parts[0], NodeResult) else to.const(np.array(parts[0], np.int32))
-    return to.ConcatV2(parts, 0)  # type: ignore[no-any-return]
+    return to.ConcatV2(parts, 0)
+
+
+def inverse(order: Sequence[int]) -> list[int]:
+    """Return the order that undoes another one."""
+    return sorted(range(len(order)), key=order.__getitem__)
 
 
 def permuted(to: Body, x: NodeResult, perm: Sequence[int]) -> NodeResult:
@@ -87,7 +95,7 @@ def axis_last(to: Body, x: NodeResult, axis: int) -> tuple[NodeResult, list[int]
     if axis == rank - 1:
         return x, None
     order = [*range(axis), *range(axis + 1, rank), axis]
-    return permuted(to, x, order), [order.index(i) for i in range(rank)]
+    return permuted(to, x, order), inverse(order)
 
 
 def axis_back(to: Body, x: NodeResult, order: Sequence[int] | None) -> NodeResult:
@@ -104,7 +112,7 @@ def ranges(to: Body, shape: NodeResult, dims: Sequence[int], rank: int, dtype: s
     return found
 
 
-def coordinates_along(to: Body, indices: NodeResult, axis: int) -> NodeResult:
+def coordinates_along(to: Body, indices: NodeResult, axis: int) -> Any:
     """Return full coordinates of elements, of which `indices` has those along one axis."""
     rank = rank_of(indices)
     axis %= rank
@@ -112,10 +120,10 @@ def coordinates_along(to: Body, indices: NodeResult, axis: int) -> NodeResult:
     others = [dim for dim in range(rank) if dim != axis]
     found = dict(zip(others, ranges(to, shape, others, rank, indices.dtype), strict=True))
     columns = [indices if dim == axis else to.BroadcastTo(found[dim], shape) for dim in range(rank)]
-    return to.Pack(columns, axis=rank)  # type: ignore[no-any-return]
+    return to.Pack(columns, axis=rank)
 
 
-def coordinates_of_batches(to: Body, indices: NodeResult, batch: int) -> NodeResult:
+def coordinates_of_batches(to: Body, indices: NodeResult, batch: int) -> Any:
     """Return `indices`, vectors of coordinates, with the coordinates of their batch before them."""
     if not batch:
         return indices
@@ -125,4 +133,4 @@ def coordinates_of_batches(to: Body, indices: NodeResult, batch: int) -> NodeRes
         to.BroadcastTo(each, shape)
         for each in ranges(to, to.Shape(indices), range(batch), rank, indices.dtype)
     ]
-    return to.ConcatV2([*columns, indices], rank - 1)  # type: ignore[no-any-return]
+    return to.ConcatV2([*columns, indices], rank - 1)

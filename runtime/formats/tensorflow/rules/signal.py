@@ -7,7 +7,7 @@ from typing import Any
 from ..body import Body
 from ..nodes import NodeResult
 from ..rule_registry import RefusedByRuleError, direct, writes
-from .shapes import axis_back, axis_last, cast, part, rank_of, with_shape
+from .shapes import axis_back, axis_last, cast, part, rank_of, scalar, with_shape
 
 direct("samples_of_wav=DecodeWav")
 
@@ -99,7 +99,7 @@ def _(
 ) -> Any:
     """Gather the elements of each frame."""
     axis %= rank_of(signal)
-    length, step = (to.Reshape(cast(to, each, "int32"), []) for each in (length, step))
+    length, step = (scalar(to, each) for each in (length, step))
     size = part(to, to.Shape(signal), axis)
     if pad_end:
         count = to.FloorDiv(to.Sub(to.AddV2(size, step), 1), step)
@@ -119,7 +119,7 @@ def _(
 def _(to: Body, signal: NodeResult, frame_step: NodeResult) -> Any:
     """Sum the elements of all frames at their places, with the batch axes last."""
     rank = rank_of(signal)
-    step = to.Reshape(cast(to, frame_step, "int32"), [])
+    step = scalar(to, frame_step)
     shape = to.Shape(signal)
     count, length = part(to, shape, -2), part(to, shape, -1)
     starts = to.ExpandDims(to.Mul(to.Range(0, count, 1), step), 1)
@@ -153,8 +153,8 @@ def _(to: Body, x: NodeResult, factors: NodeResult, axis: int, reverse: bool) ->
     return axis_back(to, x, order)
 
 
-def _moved(to: Body, x: NodeResult, distance: int, rank: int, reverse: bool, fill: int) -> NodeResult:
+def _moved(to: Body, x: NodeResult, distance: int, rank: int, reverse: bool, fill: int) -> Any:
     """Move the elements of the last axis, and fill the places that become free."""
     pads = [[0, 0]] * (rank - 1) + [[0, distance] if reverse else [distance, 0]]
     begin = [0] * (rank - 1) + [distance if reverse else 0]
-    return to.Slice(to.PadV2(x, pads, to.const(fill, x.dtype)), begin, to.Shape(x))  # type: ignore[no-any-return]
+    return to.Slice(to.PadV2(x, pads, to.const(fill, x.dtype)), begin, to.Shape(x))

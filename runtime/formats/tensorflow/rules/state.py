@@ -99,12 +99,12 @@ def _placeholder(pieces: Any) -> str:
     return found
 
 
-def _formatted(to: Body, inputs: list[NodeResult], pieces: Any, summarize: int) -> NodeResult:
+def _formatted(to: Body, inputs: list[NodeResult], pieces: Any, summarize: int) -> Any:
     """Return the pieces with the inputs between them."""
     if not inputs:
         return to.const("".join(pieces))
     mark = _placeholder(pieces)
-    return to.StringFormat(inputs, template=mark.join(pieces), placeholder=mark, summarize=summarize)  # type: ignore[no-any-return]
+    return to.StringFormat(inputs, template=mark.join(pieces), placeholder=mark, summarize=summarize)
 
 
 @writes("print")

@@ -34,10 +34,10 @@ def _(to: Body, input: NodeResult, **settings: Any) -> Any:
     return to.Identity(input) if input.dtype == "string" else to.AsString(input, **settings)
 
 
-def _counts(to: Body, coordinates: NodeResult, shape: NodeResult) -> NodeResult:
+def _counts(to: Body, coordinates: NodeResult, shape: NodeResult) -> Any:
     """Return the number of elements of each row of a sparse tensor."""
     rows = to.StridedSlice(coordinates, [0, 0], [0, 1], [1, 1], begin_mask=1, end_mask=1, shrink_axis_mask=2)
-    return to.UnsortedSegmentSum(to.OnesLike(rows), rows, part(to, shape, 0))  # type: ignore[no-any-return]
+    return to.UnsortedSegmentSum(to.OnesLike(rows), rows, part(to, shape, 0))
 
 
 @writes("string_split")
