@@ -9,6 +9,8 @@ def f(x):
 from __future__ import annotations
 
 import ast
+import itertools
+import re
 from collections.abc import Callable
 from itertools import takewhile
 from typing import Any, NamedTuple
@@ -84,6 +86,8 @@ def _tree_and_text(converted: transpile.Converted, whole: bool) -> tuple[ast.AST
 
 def compilable(text: str, filename: str) -> str:
     """Return the text itself, if Python can read it. What it can run is not always what it can read from a file."""
+    if _is_shallow(text):
+        return text
     try:
         with source.unwarned():
             ast.parse(text)
@@ -92,6 +96,21 @@ def compilable(text: str, filename: str) -> str:
             raise
         raise MemoryError from None
     return text
+
+
+_SHALLOW = 50
+"""A depth of brackets that Python can read: it can read four times as many."""
+
+_DEEP_BLOCK = re.compile(r"^[ \t]{100}", re.MULTILINE)
+"""The indentation of blocks that Python may be unable to read: it can read 100 levels."""
+
+_BRACKETS = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
+
+
+def _is_shallow(text: str) -> bool:
+    """Return whether neither brackets nor blocks are nested deeply, with the brackets in strings and comments."""
+    depths = itertools.accumulate(map(_BRACKETS.__getitem__, re.findall(r"[()\[\]{}]", text)))
+    return max(depths, default=0) < _SHALLOW and not _DEEP_BLOCK.search(text)
 
 
 def undecorated(statement: ast.stmt) -> ast.stmt:

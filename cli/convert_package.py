@@ -93,15 +93,21 @@ def _converted(folder: str, options: Way, path: str) -> tuple[Source, str] | Dia
     """Return a module with its converted text, or with its error."""
     try:
         source = sources.read(os.path.join(folder, path))
-        sources.parse(source)
-        text = autograph.convert_source(
-            source.text, source.label, after=options.after, annotate=options.annotate
-        )
-        return source, text
+        return source, _converted_text(source, options)
     except (CommandError, autograph.ConversionError) as error:
         return error.diagnostic
     except Exception as error:  # a fault of agc's own must not hide what is wrong with other files
         return fault(error)._replace(where=Where(os.path.join(folder, path)))
+
+
+def _converted_text(source: Source, options: Way) -> str:
+    try:
+        return autograph.convert_source(
+            source.text, source.label, after=options.after, annotate=options.annotate
+        )
+    except Exception:
+        sources.parse(source)  # has the better message for what is not Python
+        raise
 
 
 def contents(folder: str) -> Iterator[str]:

@@ -6,9 +6,11 @@
 
 from __future__ import annotations
 
+import gc
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 import click
@@ -34,8 +36,20 @@ def results(work: Callable[[str], Result], files: Sequence[str], jobs: int = 1) 
         _show("")
 
 
+def _uncollected(work: Callable[[str], Result], file: str) -> Result:
+    """Return the result for a file. Its trees live until the end, so the garbage collector would find nothing."""
+    is_on = gc.isenabled()
+    gc.disable()
+    try:
+        return work(file)
+    finally:
+        if is_on:
+            gc.enable()
+
+
 def _done(work: Callable[[str], Result], files: Sequence[str], jobs: int) -> Iterator[Result]:
     jobs = min(jobs, len(files))
+    work = partial(_uncollected, work)
     if jobs < 2:
         yield from map(work, files)
         return

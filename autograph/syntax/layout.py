@@ -36,6 +36,7 @@ class Layout:
         self.in_string: set[int] = set()  # lines that begin inside of a string: they cannot be indented anew
         self.ends: list[int] = []  # the last lines of logical lines
         self.printed: set[int] = set()  # lines whose comments have been given out
+        self._first_lines: dict[ast.AST, int] = {}
         self._scan()
 
     def _scan(self) -> None:
@@ -225,10 +226,13 @@ class Layout:
 
     def _line(self, statement: Any) -> int:
         """Return the line on which a statement begins, with its decorators; 0 for one that is in no source."""
-        if not getattr(statement, "lineno", 0) or extent_of(statement)[:2] == extent_of(statement)[2:]:
-            return 0
-        line = first_line(statement)
-        return line if line <= len(self.lines) else 0
+        line = self._first_lines.get(statement)
+        if line is None:
+            line = first_line(statement) if getattr(statement, "lineno", 0) else 0
+            if not line or line > len(self.lines) or extent_of(statement)[:2] == extent_of(statement)[2:]:
+                line = 0
+            self._first_lines[statement] = line
+        return line
 
     def _end(self, statement: Any) -> int:
         """Return the last line of the logical line on which a statement begins."""

@@ -77,7 +77,7 @@ def first_line(node: ast.AST) -> int:
     """Return the line on which a definition starts according to Python: that of its first decorator, if it has one."""
     decorators: list[ast.expr] = getattr(node, "decorator_list", [])
     own: int = node.lineno  # type: ignore[attr-defined]
-    return min([own, *(decorator.lineno for decorator in decorators)])
+    return min([own, *(decorator.lineno for decorator in decorators)]) if decorators else own
 
 
 Extent = tuple[int, int, int, int]  # line and column of the start, line and column of the end
