@@ -134,10 +134,15 @@ def _one_conversion(tf: Any, programs: SimpleNamespace) -> Run:
     return run
 
 
-def _modules(tf: Any, programs: SimpleNamespace) -> Run:
-    compile_source = importlib.import_module("agc.autograph").compile_source
-    texts = [_source(name) for name in LIBRARY]
-    return lambda: [compile_source(text, "library.py").co_filename for text in texts]
+def _modules(name: str) -> Callable[[Any, SimpleNamespace], Run]:
+    """Return how to prepare a function of autograph that takes the text of a module and the name of its file."""
+
+    def prepare(tf: Any, programs: SimpleNamespace) -> Run:
+        work = getattr(importlib.import_module("agc.autograph"), name)
+        texts = [_source(module) for module in LIBRARY]
+        return lambda: [work(text, "library.py") and None for text in texts]
+
+    return prepare
 
 
 def _source(name: str) -> str:
@@ -217,6 +222,15 @@ CASES = (
     Case("first call", "call", 1, None, _first_call),
     *(Case(p.name, p.part, p.parts, None, partial(_first_call_of, p.text)) for p in tracing.PROGRAMS),
     Case("conversion", "line", _library_lines(), None, _conversion),
-    Case("conversion of modules", "line", _module_lines(), 50.0, _modules, alone=True),
+    Case("conversion of modules", "line", _module_lines(), 50.0, _modules("compile_source"), alone=True),
+    Case(
+        "conversion of modules, as text",
+        "line",
+        _module_lines(),
+        50.0,
+        _modules("convert_source"),
+        alone=True,
+    ),
+    Case("check of modules", "line", _module_lines(), 50.0, _modules("check_source"), alone=True),
     Case("conversion, one of a file", "function", 1, None, _one_conversion),
 )
