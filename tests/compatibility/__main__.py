@@ -55,7 +55,9 @@ def main(arguments: list[str]) -> int:
     comparisons = [compared(suite, theirs, ours, chosen.cache) for suite in done]
     missing = [name for name, suite in SUITES.items() if suite not in done]
     missing += [
-        f"{count} scripts of {suite.name}" for suite in done if (count := left(suite, theirs, chosen.cache))
+        f"{count} script{'s' * (count > 1)} of {suite.name}"
+        for suite in done
+        if (count := left(suite, theirs, chosen.cache))
     ]
     DOCUMENT.write_text(report.text(comparisons, versions(theirs), missing), encoding="utf-8")
     return 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
@@ -11,15 +12,15 @@ from .comparison import Comparison
 INTRODUCTION = """\
 # Compatibility
 
-Public programs, none of which was written for this project, run twice: with TensorFlow {tensorflow}, and with agc in
-its place (`install_as_tensorflow`). This table is written by
+The tests and examples of libraries for TensorFlow run twice: with TensorFlow {tensorflow}, and with agc in its place
+(`install_as_tensorflow`). This command writes the page:
 
 ```bash
 make compatibility PEER=path/to/python      # the Python of an environment with TensorFlow; make peer builds one
 ```
 
 A test *counts* if it passes with TensorFlow. The tests of Keras {keras} are those in its own package. Scripts train for
-20 steps, and pass if their losses are the same up to 1 %. The harness downloads the archives; the project contains
+20 steps, and pass if their losses are the same up to 1 %. The command downloads the libraries; the project contains
 nothing of them.
 
 | programs | count | pass with agc | share |
@@ -37,14 +38,21 @@ def text(comparisons: Sequence[Comparison], versions: dict[str, str], missing: S
         INTRODUCTION.format(**versions), *rows, row("**all**", comparisons),
         *("\n" + details(name, parts) for name, parts in groups.items() if len(parts) > 1),
         *([f"\nNot run for this table: {', '.join(missing)}.\n"] if missing else []),
-        "\n## What fails, and why\n\n", *causes(comparisons),
+        "\n## What fails, and why\n\n", "A test that only TensorFlow runs is *skipped* or *not run*.\n\n", *causes(comparisons),
     ])  # fmt: skip
 
 
 def details(name: str, parts: Sequence[Comparison]) -> str:
-    """Return the table of the suites of one library."""
-    head = f"## {name}\n\n| group | count | pass with agc | share |\n|---|--:|--:|--:|\n"
-    return head + "".join(row(part.suite.partition("/")[2], [part]) for part in parts)
+    """Return the suites of one library: a table of those with failures, and the names of the others."""
+    rows = [row(part.suite.partition("/")[2], [part]) for part in parts if part.failures]
+    whole = [f"{part.suite.partition('/')[2]} ({part.counted:,})" for part in parts if not part.failures]
+    table = (
+        "".join(["| group | count | pass with agc | share |\n|---|--:|--:|--:|\n", *rows, "\n"])
+        if rows
+        else ""
+    )
+    passed = textwrap.fill(f"All tests of these groups pass: {', '.join(whole)}.", 130) if whole else ""
+    return f"## {name}\n\n{table}{passed}".rstrip() + "\n"
 
 
 def row(name: str, parts: Iterable[Comparison]) -> str:
