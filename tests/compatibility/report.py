@@ -27,6 +27,13 @@ nothing of them.
 |---|--:|--:|--:|
 """
 
+CAUSES = """
+## What fails, and why
+
+A test that only TensorFlow runs is *skipped* or *not run*.
+
+"""
+
 
 def text(comparisons: Sequence[Comparison], versions: dict[str, str], missing: Sequence[str] = ()) -> str:
     """Return the document; `missing` are the suites that were not run."""
@@ -38,7 +45,7 @@ def text(comparisons: Sequence[Comparison], versions: dict[str, str], missing: S
         INTRODUCTION.format(**versions), *rows, row("**all**", comparisons),
         *("\n" + details(name, parts) for name, parts in groups.items() if len(parts) > 1),
         *([f"\nNot run for this table: {', '.join(missing)}.\n"] if missing else []),
-        "\n## What fails, and why\n\n", "A test that only TensorFlow runs is *skipped* or *not run*.\n\n", *causes(comparisons),
+        CAUSES, *causes(comparisons),
     ])  # fmt: skip
 
 
