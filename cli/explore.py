@@ -113,6 +113,8 @@ def explore(
         f = call_function.find(load(), function, path)
         positional, named = call_function.split(arguments, tf)
         call_function.check_fit(f, function, positional, named)
+        if getattr(f, "input_signature", None) is not None:
+            call_function.check_signature(f, function, positional, named)
         model = collect(f, *positional, native=native, run=run, **named)
         page = render(model, live=live)
         if out == sources.STDIN:

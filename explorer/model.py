@@ -17,7 +17,7 @@ from . import gradient, run_values
 from .graph_rows import Origins, RowTable
 from .page import render
 from .stages import optimizer_stages, stages_as_json
-from .user_functions import code_as_json, sections, source_as_json
+from .user_functions import code_as_json, root_section, sections, source_as_json
 
 
 def explore(
@@ -74,9 +74,9 @@ def collect(
     model.update(
         _run(traced, concrete, final, table, args, kwargs) if is_run else {"values": {}, "times": {}}
     )
-    root = found[0] if found else None
+    root = root_section(python)
     model["source"] = [source_as_json(section, origins) for section in found]
-    model["code"] = [code_as_json(section, python if section is root else None, origins) for section in found]
+    model["code"] = [code_as_json(section, python if section == root else None, origins) for section in found]
     model["rows"] = table.rows
     return model
 

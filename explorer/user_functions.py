@@ -6,6 +6,7 @@ origins of operations: model.py:7, layers.py:30    ==>    sections: model.py `fi
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
 import linecache
 from collections.abc import Callable, Iterable
@@ -29,7 +30,7 @@ class Section(NamedTuple):
 
 def sections(function: Callable[..., Any], places: Iterable[tuple[str, int]]) -> list[Section]:
     """Return the section of `function`, then those that contain the other places, in the order of files."""
-    root = _root(function)
+    root = root_section(function)
     found = [] if root is None else [root]
     definitions: dict[str, list[tuple[str, Definition]]] = {}
     for filename, line in sorted(set(places)):
@@ -43,14 +44,19 @@ def sections(function: Callable[..., Any], places: Iterable[tuple[str, int]]) ->
     return found
 
 
-def _root(function: Callable[..., Any]) -> Section | None:
-    code = getattr(inspect.unwrap(function), "__code__", None)
+def root_section(function: Callable[..., Any]) -> Section | None:
+    """Return the section of a function, a method, a `functools.partial`, or an object that can be called."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    plain = inspect.unwrap(function)
+    code = getattr(plain if hasattr(plain, "__code__") else type(plain).__call__, "__code__", None)
     if code is None:
         return None
-    for name, node in _definitions(code.co_filename):
+    definitions = list(_definitions(code.co_filename))
+    for name, node in definitions:
         if _first_line(node) == code.co_firstlineno or node.lineno == code.co_firstlineno:
             return Section(code.co_filename, name, _first_line(node), node.end_lineno or node.lineno)
-    return _around(code.co_filename, code.co_firstlineno, [])
+    return _around(code.co_filename, code.co_firstlineno, definitions)
 
 
 def _definitions(filename: str) -> Iterable[tuple[str, Definition]]:

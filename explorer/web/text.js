@@ -60,8 +60,12 @@ function graphTokens(row) {
   return parts;
 }
 
+// Marks that change the direction of the text after them, so that it does not look as it runs.
+const DIRECTIONS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
 // Fill an element with a text in colored parts.
-function paint(target, text, parts) {
+function paint(target, whole, parts) {
+  const text = whole.replace(DIRECTIONS, "\ufffd");
   let at = 0;
   for (const [kind, first, end] of parts) {
     if (first > at) target.append(text.slice(at, first));

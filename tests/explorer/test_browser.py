@@ -240,3 +240,13 @@ def test_hostile_texts_stay_texts(browser, model, tmp_path):
     assert page.evaluate("document.images.length") == 0
     assert page.complaints == [] and all(each.startswith(("file:", "blob:")) for each in page.requests)
     page.close()
+
+
+def test_marks_of_direction_are_visible(browser, model, tmp_path):
+    hidden = "\u202etext\u2066"
+    source = [{**each, "lines": [hidden] * len(each["lines"])} for each in model["source"]]
+    path = tmp_path / "directions.html"
+    path.write_text(render({**model, "source": source}))
+    page = browser.open(path.as_uri())
+    assert set(texts(page, "#source", ":not(.title)")) <= {"\ufffdtext\ufffd", ""}
+    page.close()

@@ -1,5 +1,6 @@
 """The model of a page: all forms of a function, with the line of the source that each of their lines comes from."""
 
+import functools
 import json
 
 import agc.runtime as tf
@@ -182,6 +183,27 @@ def test_plain_functions_methods_and_lambdas_are_shown():
     for function, name in ((Model().call, "call"), (lambda x: x * 2.0, "lambda_")):
         model = collect(function, tf.constant(1.0))
         assert model["title"] == name and "x * 2.0" in "".join(model["source"][0]["lines"])
+
+
+def test_objects_that_can_be_called_and_partial_functions_are_shown():
+    class Model:
+        def __call__(self, x):
+            return self.half(x)
+
+        def half(self, x):
+            return x * 0.5
+
+    def scaled(x, factor):
+        return x * factor
+
+    model = collect(Model(), tf.constant(1.0))
+    assert [each["name"].rpartition(".")[2] for each in model["source"]][:1] == [
+        ""
+    ]  # within a function of a test
+    assert "def __call__" in "".join(model["code"][0]["lines"])
+    model = collect(functools.partial(scaled, factor=2.0), tf.constant(1.0))
+    assert "x * factor" in "".join(model["source"][0]["lines"])
+    assert "x * factor" in "".join(model["code"][0]["lines"])
 
 
 def test_native_code_is_added_on_demand():
