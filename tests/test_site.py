@@ -78,8 +78,9 @@ def test_each_environment_variable_is_on_its_page():
     code = "".join(path.read_text() for folder in folders for path in (ROOT / folder).rglob("*.py"))
     variable = re.compile(r"\bAGC_[A-Z_]+")
     described = set(variable.findall((ROOT / "docs" / "environment.md").read_text()))
-    missing = set(variable.findall(code)) - described - {"AGC_TEST"}  # which a test sets for itself
-    assert missing == set(), "describe them in docs/environment.md"
+    used = set(variable.findall(code)) - {"AGC_TEST"}  # which a test sets for itself
+    assert used - described == set(), "describe them in docs/environment.md"
+    assert described - used == set(), "remove them from docs/environment.md"
 
 
 def test_the_terminal_of_the_readme_shows_what_agc_prints():

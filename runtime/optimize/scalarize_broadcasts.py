@@ -4,8 +4,8 @@
     t = multiply s, 3.0                     ==>
     y = multiply t, x
 
-Gradients of sums, means and selections have many of these. The pass covers only operations with results that are the same
-to the last bit for all shapes. NumPy computes some other functions differently for scalars.
+Gradients of sums, means and selections have many of these. The pass covers only operations with results that are the
+same to the last bit for all shapes. NumPy computes some other functions differently for scalars.
 """
 
 from __future__ import annotations
