@@ -100,10 +100,12 @@ def _filter() -> None:
 
     Agc also calls itself by way of Python's library: threads of agc, in which no user's frame is, read tracebacks.
     """
+    error = sys.exc_info()[1]
+    if type(error) is GeneratorExit:  # ends a generator, and is seen by no one
+        return
     caller = sys._getframe(1).f_back
     while caller is not None and _is_library(caller):
         caller = caller.f_back
-    error = sys.exc_info()[1]
     if error is not None and caller is not None and not is_own_frame(caller):
         strip_frames(error)
         leave_no_trace(error)

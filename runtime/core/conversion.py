@@ -280,6 +280,8 @@ def _from_python(value: Any, dtype: dtypes.DType | None) -> np.ndarray[Any, Any]
     except ValueError:
         raise ValueError(f"Can't convert non-rectangular Python sequence to Tensor: {value!r}") from None
     if array.dtype.kind == "f":
+        if type(first_leaf) is float:  # the common case
+            return rounded(array, _SINGLE)
         first = mixed_literals.first(value)
         if array.size and mixed_literals.are_whole(value):
             return _integers(mixed_literals.whole(value), value, dtype)

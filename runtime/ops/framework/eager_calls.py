@@ -203,7 +203,7 @@ def elementwise(
     With `on_numbers`, the operation computes NumPy's scalars instead of arrays of rank 0.
     """
     one = x._array
-    arrays = (one,)
+    arrays: tuple[Any, ...] = (one,)
     if y is not None:
         other = y._array
         if other.dtype != one.dtype:

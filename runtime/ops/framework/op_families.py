@@ -203,7 +203,7 @@ def _operands(args: tuple[Any, ...], builder: Builder) -> list[Operand] | None:
 
 
 def _eager_pair(x: Any, y: Any) -> tuple[Any, Any]:
-    """Return two operands as eager tensors: variables with their values, and a Python number next to a tensor.
+    """Return two operands as eager tensors: variables with their values, a number or an array next to a tensor.
 
     The second result is None for other operands.
     """
@@ -212,9 +212,9 @@ def _eager_pair(x: Any, y: Any) -> tuple[Any, Any]:
     if type(y) is Variable:
         y = y.value()
     if type(x) is EagerTensor:
-        return x, y if type(y) is EagerTensor else _eager_number(x._array.dtype, y)
+        return x, y if type(y) is EagerTensor else _eager_operand(x._array.dtype, y)
     if type(y) is EagerTensor:
-        x = _eager_number(y._array.dtype, x)
+        x = _eager_operand(y._array.dtype, x)
         return x, None if x is None else y
     return x, None
 
@@ -225,9 +225,12 @@ _NUMBERS: dict[Any, EagerTensor] = {}
 _MOST_NUMBERS = 1_024
 
 
-def _eager_number(dtype: np.dtype[Any], value: Any) -> EagerTensor | None:
-    """Return a Python number as a tensor, or None if it may not fit."""
+def _eager_operand(dtype: np.dtype[Any], value: Any) -> EagerTensor | None:
+    """Return a Python number, or an array of this dtype, as a tensor; None for others, and numbers that may not fit."""
     kind = type(value)
+    if kind is np.ndarray:
+        is_plain = value.dtype == dtype and dtype.kind in "biufc"
+        return EagerTensor(value.copy()) if is_plain else None  # the caller may write to the original later
     if kind is not float and kind is not int:
         return None
     key = dtype, kind, value or str(value)  # 0.0 and -0.0 are equal

@@ -79,7 +79,8 @@ def _around(name: str, draw: Callable[..., Any], manual: str) -> Callable[..., A
         kind = dtypes.as_dtype(dtype)
         _check_dtype(kind, _FLOATS)
         numbers = draw(shape, kind, *seeds.pair(seed), name)
-        return numbers * convert_to_tensor(stddev, kind) + convert_to_tensor(mean, kind)
+        scale, center = (x if type(x) is float else convert_to_tensor(x, kind) for x in (stddev, mean))
+        return numbers * scale + center
 
     return export_member(drawn, manual, export=(f"random.{name}",))
 

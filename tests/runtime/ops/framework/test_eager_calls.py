@@ -147,6 +147,20 @@ def test_a_variable_counts_as_its_present_value() -> None:
     assert v.numpy().tolist() == [1.0, 2.0]
 
 
+def test_an_array_operand_is_copied() -> None:
+    x, array = tf.constant(X), np.full([2, 3], 2, np.float32)
+    for _ in range(3):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = x * array
+        array *= 2
+        assert (tape.gradient(y, x).numpy() == array / 2).all()
+        assert (X + array == (array + x).numpy()).all()
+    words = tf.constant(["a", "b"])
+    assert (words + np.array(["c", "d"], object)).numpy().tolist() == [b"ac", b"bd"]
+    assert (x + np.ones([2, 3])).dtype is tf.float32
+
+
 def test_a_function_that_is_traced_records_operations_that_eager_calls_kept() -> None:
     def total(x: Any) -> Any:
         return tf.reduce_sum(tf.stack([x, x], 1), 1)
