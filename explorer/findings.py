@@ -5,9 +5,11 @@ error AGC110   a jump leaves a block       <article> … the line, marked … wh
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from html import escape
 from itertools import groupby
+from textwrap import dedent
 
 from agc.autograph import Diagnostic, Note
 
@@ -74,7 +76,7 @@ def _counts(found: Sequence[Diagnostic]) -> list[tuple[str, int]]:
 def _article(found: Diagnostic, manual: str) -> str:
     where = found.where
     lines = [f'<p class="level {_escaped(found.level)}">{_escaped(found.level)} {_escaped(found.code)}</p>']
-    lines.append(f"<h3>{_escaped(found.title)}</h3>")
+    lines.append(f"<h3>{_prose(found.title)}</h3>")
     if where is not None:
         lines.append(f'<p class="quiet">{_escaped(str(where))}</p>')
         notes = sorted([Note(where, found.label), *found.notes], key=lambda note: note.where.line)
@@ -83,12 +85,10 @@ def _article(found: Diagnostic, manual: str) -> str:
             lines.append(f'<pre tabindex="0" aria-label="Source">{excerpt}</pre>')
     advice = [(name, said) for name, said in (("why", found.why), ("fix", found.fix)) if said]
     if advice:
-        rows = "".join(f"<dt>{name}</dt><dd>{_escaped(said)}</dd>" for name, said in advice)
+        rows = "".join(f"<dt>{name}</dt><dd>{_prose(said)}</dd>" for name, said in advice)
         lines.append(f"<dl>{rows}</dl>")
     if manual:
-        lines.append(
-            f"<details><summary>About {_escaped(found.code)}</summary><pre>{_escaped(manual)}</pre></details>"
-        )
+        lines.append(f"<details><summary>About {_escaped(found.code)}</summary>{_blocks(manual)}</details>")
     return "\n".join(["<article>", *lines, "</article>"])
 
 
@@ -104,6 +104,39 @@ def _line(note: Note) -> str:
         shown = _escaped(text)
     label = f'   <span class="quiet">{_escaped(note.label)}</span>' if note.label else ""
     return f'<span class="number">{where.line:>4} </span> {shown}{label}\n'
+
+
+def _blocks(manual: str) -> str:
+    """Return a section of the manual as paragraphs, lists and, where it is indented, code.
+
+    >>> _blocks("A `break`\\nleaves.\\n\\n    x = 1\\n\\n    y = 2")
+    '<p>A <code>break</code> leaves.</p><pre tabindex="0">x = 1\\n\\ny = 2</pre>'
+    """
+    found = []
+    for is_code, blocks in groupby(manual.strip("\n").split("\n\n"), lambda block: block.startswith("    ")):
+        if is_code:
+            code = dedent("\n\n".join(blocks))
+            found.append(f'<pre tabindex="0">{_escaped(code)}</pre>')
+        else:
+            found += map(_block, blocks)
+    return "".join(found)
+
+
+def _block(text: str) -> str:
+    """Return a paragraph or a list.
+
+    >>> _block("* one\\n* two,\\n  three")
+    '<ul><li>one</li><li>two, three</li></ul>'
+    """
+    if not text.startswith("* "):
+        return f"<p>{_prose(' '.join(text.split()))}</p>"
+    items = re.split(r"^\* ", text, flags=re.MULTILINE)[1:]
+    return "".join(["<ul>", *(f"<li>{_prose(' '.join(item.split()))}</li>" for item in items), "</ul>"])
+
+
+def _prose(text: str) -> str:
+    """Return a text with its code in backticks as elements."""
+    return re.sub("`([^`]+)`", r"<code>\1</code>", _escaped(text))
 
 
 def _escaped(text: str) -> str:
