@@ -1,11 +1,8 @@
 """The emitter of ONNX nodes: rules call it like functions, and compute with its values like with numbers.
 
-    e("Relu", x)              a node, and its result
-    x * 2.0 + y               Mul, Add; Python numbers have the dtype of the other operand
-    e.where(x < 0, a, b)      Less, Where
-
-ONNX Runtime has no kernels for some dtypes. The emitter then casts to a wider dtype, in which the result is the same,
-and back (`KERNELS`).
+e("Relu", x)              a node, and its result
+x * 2.0 + y               Mul, Add; Python numbers have the dtype of the other operand
+e.where(x < 0, a, b)      Less, Where
 """
 
 from __future__ import annotations
@@ -18,49 +15,9 @@ import numpy as np
 
 from ... import dtypes
 from ...core.shapes import broadcast
-from ..missing import library
-
-onnx: Any = library("onnx", "onnx", "the format ONNX")
-T, helper = onnx.TensorProto, onnx.helper
-
-DTYPES = {
-    "float32": T.FLOAT, "float64": T.DOUBLE, "float16": T.FLOAT16, "bfloat16": T.BFLOAT16, "bool": T.BOOL,
-    "int8": T.INT8, "int16": T.INT16, "int32": T.INT32, "int64": T.INT64, "string": T.STRING,
-    "uint8": T.UINT8, "uint16": T.UINT16, "uint32": T.UINT32, "uint64": T.UINT64,
-}  # fmt: skip
-
-_WIDER = {
-    "bool": "uint8", "bfloat16": "float32", "float16": "float32", "uint8": "int32", "int8": "int32", "int16": "int32",
-    "uint16": "int32", "uint32": "int64", "uint64": "int64", "int32": "int64",
-}  # fmt: skip
-_CODES = {
-    "f": "float32", "d": "float64", "i": "int32", "l": "int64", "b": "bool", "B": "uint8", "c": "int8", "h": "int16",
-    "H": "uint16", "I": "uint32", "L": "uint64", "e": "float16", "s": "string",
-}  # fmt: skip
-_ROWS = {
-    "fdilBchHILe": "Add Sub Mul Div Mod Abs Less LessOrEqual Greater GreaterOrEqual",
-    "fdilBcILe": "Max Min",
-    "fdilbBchHILes": "Equal Concat Expand Tile ReverseSequence",
-    "fdilchHe": "Neg",
-    "fdilBcILes": "Where",
-    "fde": "Sqrt Exp Log Sin Cos Tanh Floor Ceil Round Sigmoid Softmax LogSoftmax Reciprocal",
-    "fe": "Tan Asin Acos Atan Sinh Cosh Asinh Acosh Atanh Erf Softplus Elu Selu Softsign LeakyRelu Det Conv "
-    "ConvTranspose AveragePool",
-    "fdile": "CumSum MatMul Einsum ReduceSum ReduceProd ReduceMean ReduceL2 ReduceLogSumExp Pow",
-    "fdilBce": "ReduceMax ReduceMin ArgMax ArgMin",
-    "fdilBche": "TopK",
-    "fdBce": "MaxPool",
-    "fdilbBcIL": "Pad",
-    "fdlcs": "Unique",
-    "fdilbB": "NonZero",
-    "fdilbe": "Trilu",
-    "ilBchHIL": "BitwiseAnd BitwiseOr BitwiseXor BitwiseNot",
-    "fdilcBe": "Relu",
-}
-_ORDERING = {"ReduceMax", "ReduceMin", "ArgMax", "ArgMin", "TopK"}  # int64 orders large uint64 in another way
-KERNELS = {op: {_CODES[code] for code in row} for row, ops in _ROWS.items() for op in ops.split()}
-"""The dtypes for which ONNX Runtime has a kernel, for operators that lack some."""
-
+from .onnx_types import DTYPES, helper, tensor_of
+from .runtime_kernels import KERNELS, wider
+from .values import Ref
 
 _SAME_SHAPE = (
     "Add Sub Mul Div Mod Abs Less LessOrEqual Greater GreaterOrEqual Max Min Equal Neg Where Sqrt Exp Log Sin Cos Tanh "
@@ -70,95 +27,8 @@ _SAME_SHAPE = (
 _ELEMENTWISE = frozenset(_SAME_SHAPE.split())
 """Operators whose result has the shape of the operands, broadcast."""
 
-
-class InexpressibleError(Exception):
-    """Error of a rule that cannot express an operation; the message is the reason."""
-
-
-class Ref:
-    """A value of the ONNX graph: its name and dtype, its shape as far as it is known, and that of a constant."""
-
-    __slots__ = ("dtype", "e", "is_unwritten", "name", "shape", "value")
-
-    def __init__(
-        self, e: NodeEmitter, name: str, dtype: dtypes.DType, shape: Any = None, value: Any = None
-    ) -> None:
-        self.e = e
-        self.name = name
-        self.dtype = dtype
-        self.shape = shape
-        self.value = value
-        self.is_unwritten = False  # a TensorArray that has no elements yet
-
-    @property
-    def rank(self) -> int:
-        """The number of axes. Raises InexpressibleError if it is unknown."""
-        if self.shape is None:
-            raise InexpressibleError("the rank of an operand is not known")
-        return len(self.shape)
-
-    def _with(self, op: str, other: Any, flip: bool = False, dtype: Any = None) -> Ref:
-        pair = (self, self.e.like(other, self))
-        made: Ref = self.e(op, *(pair[::-1] if flip else pair), dtype=dtype)
-        return made
-
-    def __add__(self, other: Any) -> Ref:
-        return self._with("Add", other)
-
-    def __radd__(self, other: Any) -> Ref:
-        return self._with("Add", other, flip=True)
-
-    def __sub__(self, other: Any) -> Ref:
-        return self._with("Sub", other)
-
-    def __rsub__(self, other: Any) -> Ref:
-        return self._with("Sub", other, flip=True)
-
-    def __mul__(self, other: Any) -> Ref:
-        return self._with("Mul", other)
-
-    def __rmul__(self, other: Any) -> Ref:
-        return self._with("Mul", other, flip=True)
-
-    def __truediv__(self, other: Any) -> Ref:
-        return self._with("Div", other)
-
-    def __rtruediv__(self, other: Any) -> Ref:
-        return self._with("Div", other, flip=True)
-
-    def __neg__(self) -> Ref:
-        made: Ref = self.e("Neg", self)
-        return made
-
-    def __lt__(self, other: Any) -> Ref:
-        return self._with("Less", other, dtype=dtypes.bool_)
-
-    def __le__(self, other: Any) -> Ref:
-        return self._with("LessOrEqual", other, dtype=dtypes.bool_)
-
-    def __gt__(self, other: Any) -> Ref:
-        return self._with("Greater", other, dtype=dtypes.bool_)
-
-    def __ge__(self, other: Any) -> Ref:
-        return self._with("GreaterOrEqual", other, dtype=dtypes.bool_)
-
-    def equals(self, other: Any) -> Ref:
-        return self._with("Equal", other, dtype=dtypes.bool_)
-
-    def __and__(self, other: Any) -> Ref:
-        return self._with("And" if self.dtype.is_bool else "BitwiseAnd", other)
-
-    def __or__(self, other: Any) -> Ref:
-        return self._with("Or" if self.dtype.is_bool else "BitwiseOr", other)
-
-    def __xor__(self, other: Any) -> Ref:
-        return self._with("Xor" if self.dtype.is_bool else "BitwiseXor", other)
-
-    def __invert__(self) -> Ref:
-        made: Ref = self.e("Not" if self.dtype.is_bool else "BitwiseNot", self)
-        return made
-
-    __hash__ = object.__hash__
+_WITH_PLACES = frozenset({"MaxPool", "TopK", "Unique"})
+"""Operators whose results after the first are indices or counts."""
 
 
 class NodeEmitter:
@@ -192,21 +62,19 @@ class NodeEmitter:
         outputs: int = 1,
         **attrs: Any,
     ) -> Any:
-        """Add a node and return its results. `dtype` is that of the first operand if it is None."""
-        first = next(ref for ref in inputs if ref is not None) if inputs else None
-        kernels = KERNELS.get(op)
-        if kernels is not None:
-            main = (
-                next((ref.dtype for ref in inputs[::-1] if ref is not None), None)
-                if op == "Where"
-                else (first.dtype if first is not None else None)
-            )
-            if main is not None and main.name not in kernels:
-                return self._widened(op, inputs, main, dtype, shape, outputs, attrs)
-        result = dtype or (inputs[1].dtype if op == "Where" else first.dtype)  # type: ignore[union-attr]
+        """Add a node and return its results. `dtype` is that of the first operand if it is None.
+
+        ONNX Runtime has no kernels for some dtypes. The operands are then cast to a wider one, and the result back.
+        """
+        given = [ref for ref in inputs if ref is not None]
+        own = None if not given else given[-1 if op == "Where" else 0].dtype
+        if own is not None and own.name not in KERNELS.get(op, {own.name}):
+            return self._widened(op, inputs, own, dtype, shape, outputs, attrs)
         if shape is None and op in _ELEMENTWISE:
-            shape = functools.reduce(broadcast, [ref.shape for ref in inputs if ref is not None])
-        refs = [Ref(self, self.fresh(), result, shape) for _ in range(outputs)]
+            shape = functools.reduce(broadcast, [ref.shape for ref in given])
+        result: Any = dtype or own
+        kinds = [result] + [dtypes.int64 if op in _WITH_PLACES else result] * (outputs - 1)
+        refs = [Ref(self, self.fresh(), kind, shape) for kind in kinds]
         self.add(
             op, [ref.name if ref is not None else "" for ref in inputs], [ref.name for ref in refs], attrs
         )
@@ -216,18 +84,13 @@ class NodeEmitter:
         self,
         op: str,
         inputs: Sequence[Ref | None],
-        own: Any,
+        own: dtypes.DType,
         dtype: Any,
         shape: Any,
         outputs: int,
         attrs: Any,
     ) -> Any:
-        wide = _WIDER.get(own.name)
-        while wide is not None and wide not in KERNELS[op]:
-            wide = _WIDER.get(wide)
-        if wide is None or (own.name == "uint64" and op in _ORDERING):
-            raise InexpressibleError(f"ONNX Runtime has no kernel of {op} for {own.name}")
-        to = dtypes.as_dtype(wide)
+        to = dtypes.as_dtype(wider(op, own.name))
         given = [self.cast(ref, to) if ref is not None and ref.dtype is own else ref for ref in inputs]
         if op == "Where":
             given[0] = inputs[0]  # the condition stays Boolean
@@ -236,6 +99,11 @@ class NodeEmitter:
         if outputs > 1:
             return [self.cast(found[0], own), *found[1:]]
         return found if dtype not in (None, own) else self.cast(found, own)
+
+    def one(self, op: str, *inputs: Ref | None, **options: Any) -> Ref:
+        """Add a node and return its only result."""
+        made: Ref = self(op, *inputs, **options)
+        return made
 
     def add(self, op: str, inputs: list[str], outputs: list[str], attrs: dict[str, Any]) -> None:
         """Add a node by the names of its operands and results."""
@@ -249,13 +117,13 @@ class NodeEmitter:
         found = self._constants.get(key)
         if found is None:
             name = self.fresh("const")
-            self.initializers.append(_tensor(name, array, kind))
+            self.initializers.append(tensor_of(name, array, kind))
             found = self._constants[key] = Ref(self, name, kind, array.shape, array)
         return found
 
     def initialize(self, name: str, array: Any, dtype: dtypes.DType) -> None:
         """Add an initializer with a name of its own."""
-        self.initializers.append(_tensor(name, array, dtype))
+        self.initializers.append(tensor_of(name, array, dtype))
 
     def ints(self, *values: int) -> Ref:
         """Return a constant vector of int64."""
@@ -271,14 +139,12 @@ class NodeEmitter:
             return x
         if x.value is not None and x.value.dtype != object and x.value.size < 100 and x.dtype.kind in "biu":
             return self.const(x.value.astype(dtype.numpy), dtype)
-        made: Ref = self("Cast", x, dtype=dtype, shape=x.shape, to=DTYPES[dtype.name])
-        return made
+        return self.one("Cast", x, dtype=dtype, shape=x.shape, to=DTYPES[dtype.name])
 
     def where(self, test: Ref, x: Any, y: Any) -> Ref:
         """Return elements of `x` where `test` is true, else of `y`."""
         own = x if isinstance(x, Ref) else y
-        made: Ref = self("Where", test, self.like(x, own), self.like(y, own))
-        return made
+        return self.one("Where", test, self.like(x, own), self.like(y, own))
 
     def index(self, x: Ref) -> Ref:
         """Return integers as int64, the dtype of ONNX' shapes and indices."""
@@ -288,16 +154,14 @@ class NodeEmitter:
         """Return the shape as a vector of int64: a constant if it is known."""
         if x.shape is not None and None not in x.shape:
             return self.ints(*x.shape)
-        made: Ref = self("Shape", x, dtype=dtypes.int64, shape=None if x.shape is None else (len(x.shape),))
-        return made
+        return self.one("Shape", x, dtype=dtypes.int64, shape=None if x.shape is None else (len(x.shape),))
 
     def size_of(self, x: Ref, axis: int) -> Ref:
         """Return the size of an axis as a vector of one int64."""
         axis %= x.rank
         if x.shape[axis] is not None:
             return self.ints(x.shape[axis])
-        made: Ref = self("Shape", x, dtype=dtypes.int64, shape=(1,), start=axis, end=axis + 1)
-        return made
+        return self.one("Shape", x, dtype=dtypes.int64, shape=(1,), start=axis, end=axis + 1)
 
     def concat(self, parts: Sequence[Ref], axis: int = 0) -> Ref:
         """Concatenate; vectors of constants are joined now."""
@@ -305,18 +169,17 @@ class NodeEmitter:
             return parts[0]
         if axis == 0 and all(part.value is not None and part.dtype.kind in "iu" for part in parts):
             return self.const(np.concatenate([part.value for part in parts]))
-        made: Ref = self("Concat", *parts, axis=axis)
-        return made
+        return self.one("Concat", *parts, axis=axis)
 
     def reshape(self, x: Ref, shape: Any) -> Ref:
         """Reshape to a shape in numbers (-1 for one that follows) or a vector; zeros are sizes."""
         if isinstance(shape, Ref):
-            return self("Reshape", x, self.index(shape), allowzero=1)  # type: ignore[no-any-return]
+            return self.one("Reshape", x, self.index(shape), allowzero=1)
         known = tuple(None if size == -1 else size for size in shape)
-        return self("Reshape", x, self.ints(*shape), shape=known, allowzero=1)  # type: ignore[no-any-return]
+        return self.one("Reshape", x, self.ints(*shape), shape=known, allowzero=1)
 
     def unsqueeze(self, x: Ref, *axes: int) -> Ref:
-        made: Ref = self("Unsqueeze", x, self.ints(*axes))
+        made = self.one("Unsqueeze", x, self.ints(*axes))
         if x.shape is not None:
             shape, total = list(x.shape), len(x.shape) + len(axes)
             for axis in sorted(axis % total for axis in axes):
@@ -325,7 +188,7 @@ class NodeEmitter:
         return made
 
     def squeeze(self, x: Ref, *axes: int) -> Ref:
-        made: Ref = self("Squeeze", x, self.ints(*axes))
+        made = self.one("Squeeze", x, self.ints(*axes))
         if x.shape is not None:
             gone = {axis % len(x.shape) for axis in axes}
             made.shape = tuple(size for axis, size in enumerate(x.shape) if axis not in gone)
@@ -334,14 +197,14 @@ class NodeEmitter:
     def transpose(self, x: Ref, perm: Sequence[int]) -> Ref:
         if list(perm) == list(range(len(perm))):
             return x
-        made: Ref = self("Transpose", x, perm=list(perm))
+        made = self.one("Transpose", x, perm=list(perm))
         if x.shape is not None:
             made.shape = tuple(x.shape[axis] for axis in perm)
         return made
 
     def slice(self, x: Ref, start: int, end: int, axis: int = 0, step: int = 1) -> Ref:
         """Return a part of one axis."""
-        made: Ref = self("Slice", x, self.ints(start), self.ints(end), self.ints(axis), self.ints(step))
+        made = self.one("Slice", x, self.ints(start), self.ints(end), self.ints(axis), self.ints(step))
         if x.shape is not None:
             shape = list(x.shape)
             shape[axis] = len(range(shape[axis])[start:end:step]) if shape[axis] is not None else None
@@ -350,8 +213,7 @@ class NodeEmitter:
 
     def expand(self, x: Ref, shape: Ref) -> Ref:
         """Broadcast to a shape."""
-        made: Ref = self("Expand", x, self.index(shape))
-        return made
+        return self.one("Expand", x, self.index(shape))
 
     def zeros(self, shape: Ref, dtype: dtypes.DType, value: Any = 0) -> Ref:
         """Return a tensor of a shape filled with a number."""
@@ -360,8 +222,7 @@ class NodeEmitter:
         filler = np.array([value], dtype.numpy)
         if dtype.name == "bfloat16":
             return self.cast(self.zeros(shape, dtypes.float32, value), dtype)
-        made: Ref = self("ConstantOfShape", self.index(shape), dtype=dtype, value=_tensor("", filler, dtype))
-        return made
+        return self.one("ConstantOfShape", self.index(shape), dtype=dtype, value=tensor_of("", filler, dtype))
 
     def begin(self) -> list[Any]:
         """Begin a subgraph; return the nodes outside of it for `end`."""
@@ -372,28 +233,3 @@ class NodeEmitter:
         """End a subgraph and return its nodes."""
         inner, self.nodes = self.nodes, outer
         return inner
-
-
-def _tensor(name: str, array: Any, dtype: dtypes.DType) -> Any:
-    if dtype.name not in DTYPES:
-        raise InexpressibleError(f"ONNX has no {dtype.name} numbers that its operators compute with")
-    if dtype.kind == "S":
-        texts = [text if isinstance(text, bytes) else str(text).encode() for text in np.ravel(array).tolist()]
-        if not all(map(_is_text, texts)):
-            raise InexpressibleError("its strings are bytes that are not UTF-8")
-        return helper.make_tensor(name, T.STRING, np.shape(array), texts)
-    content = np.ascontiguousarray(array)
-    return helper.make_tensor(name, DTYPES[dtype.name], np.shape(array), content.tobytes(), raw=True)
-
-
-def _is_text(content: bytes) -> bool:
-    try:
-        content.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
-def value_info(name: str, dtype: dtypes.DType, shape: Any) -> Any:
-    """Return the declaration of a value; unknown sizes may be None or names."""
-    return helper.make_tensor_value_info(name, DTYPES[dtype.name], shape)

@@ -20,9 +20,11 @@ from ...ops.arrays.placeholder import nothing
 from ...ops.framework.region_ops import CALL, COND, CUSTOM, FUSED, SWITCH
 from ...ops.state.print_and_assert import assert_true, print_texts
 from ...ops.state.raise_op import raise_error
-from .emitter import DTYPES, InexpressibleError, NodeEmitter, Ref, helper, value_info
+from .emitter import NodeEmitter
 from .inexpressible import INEXPRESSIBLE
+from .onnx_types import DTYPES, InexpressibleError, helper, value_info
 from .registry import RULES
+from .values import Ref
 
 Refs = dict[Operand, Ref]
 

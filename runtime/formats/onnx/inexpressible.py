@@ -40,6 +40,7 @@ REASONS = {
         "array_one_list array_sublist list_count list_equal list_index list_keep list_of_lists list_repeat list_take"
     ),
     "it exchanges tensors between processes": "all_gather all_reduce broadcast_from reduce_scatter reduce_to",
+    "it depends on the replica that runs it": "replica_id",
     "it needs a loop that no rule writes": (
         "combined_sets common_rows counted ctc_beam_search ctc_collapse ctc_greedy ctc_loss_and_gradient "
         "ctc_unique_labels dilation2d dilation2d_backprop_filter dilation2d_backprop_input draw_bounding_boxes "

@@ -18,9 +18,10 @@ from ...ops.framework.region_ops import WHILE
 from ...ops.lists.tensor_array import array_write
 from ...ops.lists.tensor_list import list_append
 from ...ops.math.arithmetic import add
-from .emitter import Ref, helper, value_info
 from .graph_writer import STRUCTURED, GraphWriter, dtype_of, info, shape_of
+from .onnx_types import helper, value_info
 from .rules.lists import appended
+from .values import Ref
 
 
 class GrowingList(NamedTuple):

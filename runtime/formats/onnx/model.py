@@ -25,9 +25,11 @@ from ..missing import library
 from ..program import Array, Port, Program
 from ..refusals import CannotExportError
 from . import loops, rules  # noqa: F401  # registers the writers of loops and the rules
-from .emitter import DTYPES, NodeEmitter, Ref, helper, value_info
+from .emitter import NodeEmitter
 from .graph_writer import GraphWriter
+from .onnx_types import DTYPES, helper, value_info
 from .registry import RULES
+from .values import Ref
 
 OPSETS = (20, 28)
 """The oldest and the newest opset that are written."""

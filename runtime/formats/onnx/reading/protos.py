@@ -15,7 +15,7 @@ from .... import dtypes
 from ....errors import DataLossError
 from ....storage import regular_files
 from ....storage.corruption import element_count
-from ..emitter import DTYPES, T, onnx
+from ..onnx_types import DTYPES, T, onnx
 
 BY_NUMBER = {number: dtypes.as_dtype(name) for name, number in DTYPES.items()}
 _EXTERNAL = 1

@@ -1,6 +1,6 @@
 """The export rules of operations, by family. Importing this package registers them all."""
 
-from . import (
+from . import (  # noqa: F401
     activations,
     arithmetic,
     casts,
@@ -24,28 +24,3 @@ from . import (
     sorting,
     strings,
 )
-
-__all__ = [
-    "activations",
-    "arithmetic",
-    "casts",
-    "convolution",
-    "creation",
-    "functions",
-    "gathering",
-    "images",
-    "indexing",
-    "joining",
-    "linalg",
-    "lists",
-    "pooling",
-    "ragged",
-    "random",
-    "reductions",
-    "scans",
-    "scattering",
-    "segments",
-    "shapes",
-    "sorting",
-    "strings",
-]

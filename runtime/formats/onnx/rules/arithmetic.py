@@ -13,7 +13,7 @@ import numpy as np
 
 from .... import dtypes
 from ....core.shapes import broadcast
-from ..emitter import InexpressibleError
+from ..onnx_types import InexpressibleError
 from ..registry import exports, one_to_one
 
 one_to_one({
@@ -21,7 +21,8 @@ one_to_one({
     "reciprocal": "Reciprocal", "logical_and": "And", "logical_or": "Or", "logical_xor": "Xor", "logical_not": "Not",
     "bitwise_and": "BitwiseAnd", "bitwise_or": "BitwiseOr", "bitwise_xor": "BitwiseXor", "invert": "BitwiseNot",
     "less": "Less", "less_equal": "LessOrEqual", "greater": "Greater", "greater_equal": "GreaterOrEqual",
-    "where": "Where", "is_nan": "IsNaN", "floor": "Floor", "ceil": "Ceil", "rint": "Round",
+    "where": "Where", "is_nan": "IsNaN", "is_inf": "IsInf", "equal": "Equal", "maximum": "Max", "minimum": "Min",
+    "floor": "Floor", "ceil": "Ceil", "rint": "Round",
 })  # fmt: skip
 
 
@@ -65,24 +66,9 @@ def _(e: Any, operation: Any, x: Any) -> Any:
     return e("Round", x) if x.dtype.kind == "f" else x
 
 
-@exports("maximum")
-def _(e: Any, operation: Any, x: Any, y: Any) -> Any:
-    return e("Max", x, y)
-
-
-@exports("minimum")
-def _(e: Any, operation: Any, x: Any, y: Any) -> Any:
-    return e("Min", x, y)
-
-
 @exports("_clip")
 def _(e: Any, operation: Any, x: Any, low: Any, high: Any) -> Any:
     return e("Max", e("Min", x, high), low)
-
-
-@exports("is_inf")
-def _(e: Any, operation: Any, x: Any) -> Any:
-    return e("IsInf", x, dtype=dtypes.bool_)
 
 
 @exports("is_finite")
@@ -90,11 +76,6 @@ def _(e: Any, operation: Any, x: Any) -> Any:
     return e("Abs", x) <= e.const(
         np.finfo(x.dtype.numpy).max if x.dtype.name != "bfloat16" else 3.38e38, x.dtype
     )
-
-
-@exports("equal")
-def equal(e: Any, operation: Any, x: Any, y: Any) -> Any:
-    return x.equals(y)
 
 
 @exports("not_equal")

@@ -6,7 +6,7 @@ from typing import Any
 
 from .... import dtypes
 from ....ops.nn.window_geometry import sliding
-from ..emitter import InexpressibleError
+from ..onnx_types import InexpressibleError
 from ..registry import exports
 
 

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from .... import dtypes
-from ..emitter import InexpressibleError
+from ..onnx_types import InexpressibleError
 from ..registry import exports, one_to_one
 
 one_to_one({
     "exp": "Exp", "log": "Log", "sin": "Sin", "cos": "Cos", "tanh": "Tanh", "sigmoid": "Sigmoid", "acos": "Acos",
-    "asin": "Asin", "atan": "Atan",
+    "asin": "Asin", "atan": "Atan", "erf": "Erf",
 })  # fmt: skip
 
 
@@ -130,11 +130,6 @@ def _(e: Any, operation: Any, x: Any) -> Any:
 @exports("log_sigmoid")
 def _(e: Any, operation: Any, x: Any) -> Any:
     return -softplus(e, -x)
-
-
-@exports("erf")
-def _(e: Any, operation: Any, x: Any) -> Any:
-    return e("Erf", x)
 
 
 @exports("erfc")

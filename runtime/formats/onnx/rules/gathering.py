@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .... import dtypes
-from ..emitter import InexpressibleError
+from ..onnx_types import InexpressibleError
 from ..registry import exports
 from .indexing import element_numbers
 from .joining import rows_of_repeats

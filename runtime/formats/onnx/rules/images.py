@@ -12,7 +12,7 @@ import numpy as np
 
 from .... import dtypes
 from ....ops.image.resize import nearest, taps
-from ..emitter import InexpressibleError
+from ..onnx_types import InexpressibleError
 from ..registry import exports
 
 _MOVING = (

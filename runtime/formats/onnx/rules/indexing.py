@@ -8,15 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from .... import dtypes
 from ....ops.arrays.getitem import HOLE, parsed
-from ..emitter import InexpressibleError, Ref
+from ..onnx_types import END, InexpressibleError
 from ..registry import exports
+from ..values import Ref
 from .creation import counting
-
-_END = np.iinfo(np.int64).max
 
 
 @exports("getitem")
@@ -69,7 +66,7 @@ def _bounds(item: slice, size: int | None) -> tuple[Any, Any, Any]:
     known = all(not isinstance(each, Ref) for each in (item.start, item.stop, item.step))
     if known and size is not None:
         start, stop, step = item.indices(size)
-        return start, stop if stop >= 0 else -_END, step
+        return start, stop if stop >= 0 else -END, step
     step = 1 if item.step is None else item.step
     if isinstance(step, Ref):
         if step.value is None:
@@ -78,13 +75,13 @@ def _bounds(item: slice, size: int | None) -> tuple[Any, Any, Any]:
     if step > 0:
         return (
             item.start or 0 if item.start is None else item.start,
-            _END if item.stop is None else item.stop,
+            END if item.stop is None else item.stop,
             step,
         )
     for bound in (item.start, item.stop):
         if isinstance(bound, Ref) or (bound is not None and bound < -1):
             raise InexpressibleError("a slice with a negative step has bounds that are not known")
-    return -1 if item.start is None else item.start, -_END if item.stop is None else item.stop, step
+    return -1 if item.start is None else item.start, -END if item.stop is None else item.stop, step
 
 
 def _vector(e: Any, bound: Any) -> Any:
@@ -137,10 +134,10 @@ def _(e: Any, operation: Any, x: Any, begin: Any, size: Any) -> Any:
     start, count = e.index(begin), e.index(size)
     if count.value is not None and start.value is not None:
         ends = [
-            _END if n < 0 else b + n for b, n in zip(start.value.tolist(), count.value.tolist(), strict=True)
+            END if n < 0 else b + n for b, n in zip(start.value.tolist(), count.value.tolist(), strict=True)
         ]
         return e("Slice", x, start, e.ints(*ends))
-    ends = e.where(count < 0, _END, start + count)
+    ends = e.where(count < 0, END, start + count)
     return e("Slice", x, start, ends)
 
 

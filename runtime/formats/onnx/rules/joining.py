@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .... import dtypes
-from ..emitter import InexpressibleError
+from ..onnx_types import END, InexpressibleError
 from ..registry import exports
 from .creation import counting
 from .shapes import constant
@@ -86,7 +86,7 @@ def _(e: Any, operation: Any, x: Any, axes: Any) -> Any:
     if not chosen:
         return x
     count = len(chosen)
-    ends = [np.iinfo(np.int64).min] * count
+    ends = [-END] * count
     return e("Slice", x, e.ints(*[-1] * count), e.ints(*ends), e.ints(*chosen), e.ints(*[-1] * count))
 
 

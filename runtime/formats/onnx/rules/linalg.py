@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .... import dtypes
-from ..emitter import InexpressibleError
+from ..onnx_types import InexpressibleError
 from ..registry import exports
 from .shapes import swapped
 

@@ -11,15 +11,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from .... import dtypes
-from ..emitter import InexpressibleError
+from ..onnx_types import END, InexpressibleError
 from ..registry import exports
 from .creation import counting
 from .indexing import element_numbers, select
-
-_END = np.iinfo(np.int64).max
 
 
 def _new(e: Any, operation: Any, rows: Any) -> Any:
@@ -52,6 +48,11 @@ def _rows(e: Any, array: Any) -> Any:
     return e("Shape", array, dtype=dtypes.int64, shape=(1,), start=0, end=1)
 
 
+def _dims(e: Any, array: Any) -> Any:
+    """Return the shape of the elements; None for scalars."""
+    return e("Shape", array, dtype=dtypes.int64, start=1) if array.rank > 1 else None
+
+
 def grown(e: Any, array: Any, rows: Any, dims: Any) -> Any:
     """Return a list padded with zeros: to a number of elements (None: its own), each of the shape `dims`."""
     is_static = array.shape is not None and None not in array.shape[1:]
@@ -74,7 +75,7 @@ def _fitted(e: Any, array: Any, value: Any) -> Any:
 
 def appended(e: Any, first: Any, rows: Any, keeps_size: bool) -> Any:
     """Return the list that a loop has written or appended to, from the stack of its new elements."""
-    dims = e("Shape", rows, dtype=dtypes.int64, start=1) if rows.rank > 1 else None
+    dims = _dims(e, rows)
     if keeps_size:
         return grown(e, rows, _rows(e, first), dims)
     if first.is_unwritten:
@@ -116,11 +117,11 @@ def _(e: Any, operation: Any, array: Any, indices: Any) -> Any:
 @exports("array_unstack")
 def _(e: Any, operation: Any, array: Any, value: Any) -> Any:
     count = _rows(e, value)
-    dims = e("Shape", value, dtype=dtypes.int64, start=1) if value.rank > 1 else None
+    dims = _dims(e, value)
     if array.is_unwritten:
         return grown(e, value, _rows(e, array), dims)
     wide = grown(e, array, None, dims)
-    return e("Concat", value, e("Slice", wide, count, e.ints(_END), e.ints(0)), axis=0)
+    return e("Concat", value, e("Slice", wide, count, e.ints(END), e.ints(0)), axis=0)
 
 
 @exports("array_split")
@@ -133,7 +134,7 @@ def _(e: Any, operation: Any, array: Any, value: Any, lengths: Any) -> Any:
 
 @exports("array_scatter")
 def _(e: Any, operation: Any, array: Any, indices: Any, value: Any) -> Any:
-    dims = e("Shape", value, dtype=dtypes.int64, start=1) if value.rank > 1 else None
+    dims = _dims(e, value)
     rows = None
     if e.lists_grow:
         rows = e("Max", _rows(e, array), e("ReduceMax", e.index(indices), keepdims=1) + 1)
@@ -160,7 +161,7 @@ def _(e: Any, operation: Any, array: Any, other: Any) -> Any:
 def _(e: Any, operation: Any, array: Any, rows: Any) -> Any:
     if array.is_unwritten:
         return e("Identity", rows)
-    dims = e("Shape", rows, dtype=dtypes.int64, start=1) if rows.rank > 1 else None
+    dims = _dims(e, rows)
     return e("Concat", grown(e, array, None, dims), rows, axis=0)
 
 
@@ -174,7 +175,7 @@ def _(e: Any, operation: Any, array: Any, index: Any) -> Any:
     if index.value is not None and int(index.value) == -1:
         return [_cut(e, array, e.ints(0), e.ints(-1)), taken]
     at = e("Mod", e.reshape(e.index(index), [1]), _rows(e, array))
-    rest = e("Concat", _cut(e, array, e.ints(0), at), _cut(e, array, at + 1, e.ints(_END)), axis=0)
+    rest = e("Concat", _cut(e, array, e.ints(0), at), _cut(e, array, at + 1, e.ints(END)), axis=0)
     return [rest, taken]
 
 
@@ -190,7 +191,7 @@ def _(e: Any, operation: Any, array: Any, index: Any, value: Any) -> Any:
     at = e("Min", e("Max", e.where(at < 0, at + count, at), e.ints(0)), count)
     wide = _fitted(e, array, value)
     return e(
-        "Concat", _cut(e, wide, e.ints(0), at), e.unsqueeze(value, 0), _cut(e, wide, at, e.ints(_END)), axis=0
+        "Concat", _cut(e, wide, e.ints(0), at), e.unsqueeze(value, 0), _cut(e, wide, at, e.ints(END)), axis=0
     )
 
 
@@ -204,7 +205,7 @@ def _(e: Any, operation: Any, array: Any, start: Any, stop: Any, step: Any) -> A
 
 @exports("list_reverse")
 def _(e: Any, operation: Any, array: Any) -> Any:
-    return e("Slice", array, e.ints(-1), e.ints(-_END), e.ints(0), e.ints(-1))
+    return e("Slice", array, e.ints(-1), e.ints(-END), e.ints(0), e.ints(-1))
 
 
 # Cotangents of lists: an element that is missing, or after the end, is zero.
@@ -223,7 +224,7 @@ def _with_zero(e: Any, array: Any, dims: Any) -> Any:
 
 
 def _shape_ints(e: Any, shape: Any, start: int) -> Any:
-    return e.slice(e.index(shape), start, _END) if shape.shape[0] > start else None
+    return e.slice(e.index(shape), start, END) if shape.shape[0] > start else None
 
 
 @exports("array_item")
@@ -238,7 +239,7 @@ def _(e: Any, operation: Any, array: Any, index: Any, shape: Any) -> Any:
 def _(e: Any, operation: Any, one: Any, other: Any) -> Any:
     shapes = [e("Shape", x, dtype=dtypes.int64, shape=(x.rank,)) for x in (one, other)]
     whole = e("Max", *shapes)
-    rows, dims = e.slice(whole, 0, 1), e.slice(whole, 1, _END) if one.rank > 1 else None
+    rows, dims = e.slice(whole, 0, 1), e.slice(whole, 1, END) if one.rank > 1 else None
     return grown(e, one, rows, dims) + grown(e, other, rows, dims)
 
 
@@ -254,7 +255,7 @@ def _(e: Any, operation: Any, array: Any, indices: Any) -> Any:
 
 @exports("array_picked")
 def _(e: Any, operation: Any, array: Any, places: Any) -> Any:
-    dims = e("Shape", array, dtype=dtypes.int64, start=1) if array.rank > 1 else None
+    dims = _dims(e, array)
     count = e.squeeze(_rows(e, array), 0)
     at = e.index(places)
     return e("Gather", _with_zero(e, array, dims), e.where(at < 0, count, e("Min", at, count)), axis=0)
@@ -263,10 +264,10 @@ def _(e: Any, operation: Any, array: Any, places: Any) -> Any:
 @exports("array_spread")
 def _(e: Any, operation: Any, array: Any, places: Any) -> Any:
     count = e("ReduceMax", e.index(places), keepdims=1) + 1
-    dims = e("Shape", array, dtype=dtypes.int64, start=1)
+    dims = _dims(e, array)
     rows = e("Min", _rows(e, array), _rows(e, places))
     at = _cut(e, e.index(places), e.ints(0), rows)
-    zeros = e.zeros(e.concat([count, dims]) if array.rank > 1 else count, array.dtype)
+    zeros = e.zeros(count if dims is None else e.concat([count, dims]), array.dtype)
     return e(
         "ScatterND", zeros, e("Unsqueeze", at, e.ints(1)), _cut(e, array, e.ints(0), rows), reduction="add"
     )
@@ -297,7 +298,7 @@ def _(e: Any, operation: Any, whole: Any, lengths: Any) -> Any:
 def _(e: Any, operation: Any, array: Any, lengths: Any, shape: Any) -> Any:
     count = _rows(e, lengths)
     whole = e.index(shape)
-    dims = e.concat([e.slice(whole, 0, 1) / count, e.slice(whole, 1, _END)])
+    dims = e.concat([e.slice(whole, 0, 1) / count, e.slice(whole, 1, END)])
     return e.reshape(grown(e, array, count, dims), whole)
 
 

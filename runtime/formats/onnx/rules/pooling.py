@@ -8,8 +8,9 @@ import numpy as np
 
 from .... import dtypes
 from ....ops.nn.window_geometry import sliding
-from ..emitter import InexpressibleError, Ref
+from ..onnx_types import InexpressibleError
 from ..registry import exports
+from ..values import Ref
 from .indexing import element_numbers
 
 
@@ -96,7 +97,6 @@ def _places(e: Any, operation: Any, x: Any) -> tuple[Any, Any]:
     pooled = Pooled(e, operation.attrs, x)
     wide = pooled.forward(_as_floats(e, x))
     largest, at = e("MaxPool", wide, outputs=2, **pooled.attributes())
-    at.dtype = dtypes.int64
     numbers = element_numbers(e, e.shape_of(x), x.rank)
     flat = e.reshape(pooled.forward(numbers), [-1])
     return pooled.back(largest, x), pooled.back(e("Gather", flat, at), x)

@@ -7,17 +7,10 @@ from typing import Any
 import numpy as np
 
 from .... import dtypes
-from ..emitter import InexpressibleError
+from ..onnx_types import END, InexpressibleError
 from ..registry import exports
 from .creation import counting
 from .joining import repeated_rows
-
-_END = np.iinfo(np.int64).max
-
-
-@exports("checked_row_splits", "checked_coordinates", "check_keys")
-def _(e: Any, operation: Any, x: Any, *rest: Any) -> Any:
-    return x
 
 
 def _sums(e: Any, lengths: Any) -> Any:
@@ -27,7 +20,7 @@ def _sums(e: Any, lengths: Any) -> Any:
 
 def _lengths(e: Any, splits: Any) -> Any:
     splits = e.index(splits)
-    after = e("Slice", splits, e.ints(1), e.ints(_END))
+    after = e("Slice", splits, e.ints(1), e.ints(END))
     found = after - e("Slice", splits, e.ints(0), e.ints(-1))
     found.shape = (None,)
     return found
@@ -63,7 +56,7 @@ def _(e: Any, operation: Any, starts: Any, limits: Any, deltas: Any) -> Any:
     splits = _sums(e, counts)
     splits.shape = (None,)
     row = repeated_rows(e, counts)
-    total = e.squeeze(e("Slice", splits, e.ints(-1), e.ints(_END)), 0)
+    total = e.squeeze(e("Slice", splits, e.ints(-1), e.ints(END)), 0)
     column = counting(e, total) - e("Gather", splits, row)
     shape = e("Shape", counts, dtype=dtypes.int64)
     first, step = (e("Gather", e.expand(x, shape), row) for x in (starts, deltas))
@@ -88,7 +81,7 @@ def _strides(e: Any, shape: Any) -> Any:
         raise InexpressibleError("the rank is not known")
     sizes = e.index(shape)
     parts = [
-        e("ReduceProd", e("Slice", sizes, e.ints(i + 1), e.ints(_END)), keepdims=1)
+        e("ReduceProd", e("Slice", sizes, e.ints(i + 1), e.ints(END)), keepdims=1)
         if i + 1 < rank
         else e.ints(1)
         for i in range(rank)
@@ -134,14 +127,13 @@ def _(e: Any, operation: Any, indices: Any) -> Any:
     flat.shape = (None,)
     if operation.type == "distinct_coordinates":
         values, _, places = e("Unique", flat, outputs=3, sorted=1)
-        places.dtype, columns = dtypes.int64, []
+        columns = []
         for stride in _strides(e, bounds)[1]:
             columns.append(e("Unsqueeze", values / stride, e.ints(1)))
             values = e("Mod", values, stride)
         found = [e("Concat", *columns, axis=1), places]
         return [e.cast(ref, out.dtype) for ref, out in zip(found, operation.outputs, strict=True)]
     _, order = e("TopK", flat, e("Shape", flat, dtype=dtypes.int64), outputs=2, largest=0, sorted=1)
-    order.dtype = dtypes.int64
     return e.cast(order, operation.outputs[0].dtype)
 
 
@@ -160,7 +152,6 @@ def _(e: Any, operation: Any, indices: Any, shape: Any) -> Any:
     first = e.squeeze(e("Slice", joined, e.ints(0), e.ints(1), e.ints(1)), 1) if rank else joined
     first.shape = (None,)
     _, order = e("TopK", first, e("Shape", first, dtype=dtypes.int64), outputs=2, largest=0, sorted=1)
-    order.dtype = dtypes.int64
     size = e("Gather", e("Shape", indices, dtype=dtypes.int64), e.const(0, dtypes.int64))
     found = [e("Gather", joined, order), e("Min", order, size), is_empty]
     return [e.cast(ref, out.dtype) for ref, out in zip(found, operation.outputs, strict=True)]

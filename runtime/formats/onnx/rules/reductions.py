@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .... import dtypes
+from ..onnx_types import END
 from ..registry import exports
 from .gathering import is_true
 from .scans import scanned, scanned_slices, with_slice
@@ -64,7 +65,7 @@ def _product_along(e: Any, x: Any, axis: int) -> Any:
         return functools.reduce(lambda a, b: a * b, [e.slice(x, i, i + 1, axis) for i in range(size)])
     rows = with_slice(e, x, axis, 1, at_end=False)
     states = scanned_slices(e, rows, axis, lambda state, row: state * row, 1)
-    last = e("Slice", states, e.ints(-1), e.ints(np.iinfo(np.int64).max), e.ints(axis))
+    last = e("Slice", states, e.ints(-1), e.ints(END), e.ints(axis))
     last.shape = (*x.shape[:axis], 1, *x.shape[axis + 1 :])
     return last
 

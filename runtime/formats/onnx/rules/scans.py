@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from .... import dtypes
-from ..emitter import Ref, helper, value_info
+from ..onnx_types import END, helper, value_info
 from ..registry import exports
+from ..values import Ref
 
 
 @exports("cumsum")
@@ -42,7 +43,7 @@ def scanned(
         return scanned_slices(e, x, axis, combine, start, exclusive, reverse, more)
     x_wide, *more_wide = [with_slice(e, each, axis, start, reverse) for each in (x, *more)]
     states = scanned_slices(e, x_wide, axis, combine, start, exclusive, reverse, tuple(more_wide))
-    part = (0, -1) if reverse else (1, np.iinfo(np.int64).max)
+    part = (0, -1) if reverse else (1, END)
     found = e("Slice", states, *map(e.ints, part), e.ints(axis))
     found.shape = x.shape
     return found
@@ -137,5 +138,5 @@ def _(e: Any, operation: Any, x: Any) -> Any:
     pads = [0] * (2 * rank)
     pads[axis + (rank if is_back else 0)] = 1
     padded = e("Pad", x, e.ints(*pads), e.const(0, x.dtype))
-    start, end = (1, 2**62) if is_back else (0, -1)
+    start, end = (1, END) if is_back else (0, -1)
     return e("Slice", padded, e.ints(start), e.ints(end), e.ints(axis))

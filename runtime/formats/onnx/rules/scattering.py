@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..emitter import InexpressibleError
+from ..onnx_types import END, InexpressibleError
 from ..registry import exports
 
 _REDUCTIONS = {"update": "none", "add": "add", "max": "max", "min": "min", "mul": "mul"}
@@ -39,7 +39,7 @@ def _(e: Any, operation: Any, x: Any, indices: Any, updates: Any) -> Any:
     if how not in (*_REDUCTIONS, "sub"):
         raise InexpressibleError(f"ONNX has no scatter of the kind {how}")
     if not operation.attrs["nd"]:
-        sizes = e.concat([e.shape_of(indices), e.slice(e.shape_of(x), 1, 2**62)])
+        sizes = e.concat([e.shape_of(indices), e.slice(e.shape_of(x), 1, END)])
         updates = e.expand(updates, sizes)
         indices = e.unsqueeze(indices, indices.rank)
     return scattered(e, x, indices, updates, how)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .... import dtypes
-from ..emitter import InexpressibleError
+from ..onnx_types import END, InexpressibleError
 from ..registry import exports
 
 _KINDS = {"sum": ("add", 0), "prod": ("mul", 1), "max": ("max", None), "min": ("min", None)}
@@ -46,7 +46,7 @@ def _(e: Any, operation: Any, data: Any, ids: Any, count: Any) -> Any:
 @exports(*[f"segment_{how}" for how in _KINDS])
 def _(e: Any, operation: Any, data: Any, ids: Any) -> Any:
     how = operation.type.removeprefix("segment_")
-    count = e("Slice", e.index(ids), e.ints(-1), e.ints(2**62), e.ints(0)) + 1
+    count = e("Slice", e.index(ids), e.ints(-1), e.ints(END), e.ints(0)) + 1
     found = _grouped(e, data, ids, count, how)
     if how in ("sum", "prod"):
         return found

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .... import dtypes
-from ..emitter import InexpressibleError
+from ..onnx_types import InexpressibleError
 from ..registry import exports
 
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from .... import dtypes
 from ..registry import exports
 
 
 def _sorted(e: Any, x: Any, axis: int, direction: str) -> Any:
-    found = e(
+    return e(
         "TopK", x, e.size_of(x, axis), outputs=2, axis=axis, largest=int(direction == "DESCENDING"), sorted=1
     )
-    found[1].dtype = dtypes.int64
-    return found
 
 
 @exports("sort")
@@ -30,7 +30,6 @@ def _(e: Any, operation: Any, x: Any) -> Any:
 @exports("top_k")
 def _(e: Any, operation: Any, x: Any, k: Any) -> Any:
     values, places = e("TopK", x, e.reshape(e.index(k), [1]), outputs=2, axis=-1, largest=1, sorted=1)
-    places.dtype = dtypes.int64
     return [values, e.cast(places, operation.outputs[1].dtype)]
 
 
@@ -47,11 +46,8 @@ def _(e: Any, operation: Any, row: Any, values: Any) -> Any:
 @exports("unique", "unique_with_counts")
 def _(e: Any, operation: Any, x: Any) -> Any:
     values, _, places, counts = e("Unique", x, outputs=4, sorted=0)
-    found = [values]
-    for ref, value in zip((places, counts), operation.outputs[1:], strict=False):
-        ref.dtype = dtypes.int64
-        found.append(e.cast(ref, value.dtype))
-    return found
+    numbers = zip((places, counts), operation.outputs[1:], strict=False)
+    return [values, *[e.cast(ref, value.dtype) for ref, value in numbers]]
 
 
 @exports("dynamic_partition")
@@ -87,8 +83,6 @@ def _(e: Any, operation: Any, *parts: Any) -> Any:
 @exports("find_in_table")
 def _(e: Any, operation: Any, keys: Any, default: Any) -> Any:
     """Compare the keys with those of the table, and take the value of the equal one."""
-    import numpy as np
-
     table = operation.attrs["table"]
     own = e.const(np.asarray(table.keys), keys.dtype)
     is_equal = e.cast(e.unsqueeze(keys, keys.rank).equals(own), dtypes.int32)

@@ -23,6 +23,7 @@ refuse(
     "TensorFlow's operation takes the labels as a sparse tensor, and the last class as the blank",
 )
 refuse("gcd lcm", "TensorFlow has no such operation")
+refuse("replica_id", "it depends on the replica that runs it")
 refuse("all_gather all_reduce broadcast_from reduce_scatter reduce_to", "a collective of several processes")
 refuse("fused", "executors make it; no program has it")
 
