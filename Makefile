@@ -45,8 +45,8 @@ fuzz: $(VENV)/installed-dev  ## test random programs and graphs; AGC_FUZZ=20000 
 	cd tests && ../$(BIN)/python -m operation_sweep
 
 .PHONY: hosts
-hosts: $(VENV)/installed-dev  ## train in two and four processes, and Keras in them
-	AGC_FUZZ=1 $(BIN)/python -m pytest tests/runtime/distribute/test_multi_worker.py tests/cli/test_run_workers.py
+hosts: $(VENV)/installed-dev  ## train in two and four processes and on devices, Keras in them, and workers that fail
+	AGC_FUZZ=1 $(BIN)/python -m pytest tests/runtime/distribute tests/cli/test_run_workers.py
 
 .PHONY: torch
 torch: $(VENV)/installed-dev  ## install PyTorch and test agc.torch with it

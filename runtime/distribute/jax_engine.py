@@ -2,7 +2,6 @@
 
 all_reduce(flat)     rows of a global array, one in each process     ==>     one compiled psum
 
-JAX's coordination service runs in process 0. It joins the processes, and notices by heartbeats when one has ended.
 A compiled collective waits in a thread of its own, so that the program can be interrupted and lost workers reported.
 """
 
@@ -16,6 +15,7 @@ import queue
 import sys
 import threading
 import time
+import zlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -24,21 +24,8 @@ import numpy as np
 from .. import errors
 from ..executors.xla import AXIS
 from ..kernels.collectives import Array
-from .worker_health import WorkerHealth
-
-INSTALL = "pip install 'agc-autograph[jax]'"
-
-
-def require_jax() -> Any:
-    """Return the module jax; raise ImportError with the extra that installs it."""
-    os.environ.setdefault(
-        "TF_CPP_MIN_LOG_LEVEL", "2"
-    )  # no warning of the experimental recovery, which is used here
-    try:
-        import jax
-    except ImportError:
-        raise ImportError(f"strategies of several processes need JAX: {INSTALL}") from None
-    return jax
+from .jax_cluster import joined, require_jax
+from .worker_health import WorkerHealth, silence_limit
 
 
 class JaxEngine:
@@ -57,7 +44,9 @@ class JaxEngine:
         self.rank, self.size = rank, len(addresses)
         self.timeout = timeout
         self._jax = require_jax()
-        self.health = WorkerHealth(self._connected(), self.addresses, rank)
+        limit = silence_limit()
+        client = joined(self.addresses, rank, timeout)
+        self.health = WorkerHealth(client, self.addresses, rank, limit)
         atexit.register(self._leave)
         self._devices = self._one_device_each()
         self.mesh = self._jax.sharding.Mesh(np.array(self._devices), (AXIS,))
@@ -65,43 +54,10 @@ class JaxEngine:
         self._rows = self._jax.sharding.NamedSharding(self.mesh, rows)
         self._waiter = _Waiter()
         self._count = 0
-        self._known: set[tuple[str, str, int]] = set()
+        self._recent: tuple[str, ...] = ()
+        self._known: set[tuple[str, ...]] = set()  # sequences of collectives
         self._failure: Exception | None = None
         self.all_gather(np.array([rank]))  # connects the processes to each other
-
-    def _connected(self) -> Any:
-        """Join the processes, and return JAX's client of the coordination service."""
-        jax = self._jax
-        from jax._src import distributed  # the client has no public name
-
-        if distributed.global_state.client is None:
-            jax.config.update("jax_enable_recoverability", True)  # a lost worker ends no other
-            jax.config.update("jax_enable_preemption_service", False)  # SIGTERM ends the program, as usual
-            try:
-                jax.distributed.initialize(
-                    self.addresses[0],
-                    self.size,
-                    self.rank,
-                    cluster_detection_method="deactivate",
-                    coordinator_bind_address=self._bound_address(),
-                    initialization_timeout=int(self.timeout or START_LIMIT),
-                )
-            except jax.errors.JaxRuntimeError as error:
-                raise errors.UnavailableError(
-                    f"worker {self.rank} of {self.size} cannot join the others at {self.addresses[0]}, the address of "
-                    f"worker 0: {str(error).splitlines()[0]}"
-                ) from None
-        if (jax.process_index(), jax.process_count()) != (self.rank, self.size):
-            raise RuntimeError(
-                f"JAX has joined this process as {jax.process_index()} of {jax.process_count()}; the cluster says "
-                f"{self.rank} of {self.size}"
-            )
-        return distributed.global_state.client
-
-    def _bound_address(self) -> str | None:
-        """Return the address on which the service listens: not on the network if the workers are on this machine."""
-        host = self.addresses[0].rpartition(":")[0]
-        return self.addresses[0] if host in ("localhost", "127.0.0.1") else None
 
     def _leave(self) -> None:
         """Before the process ends: close the client, and let the threads return, which must not outlive Python."""
@@ -140,19 +96,13 @@ class JaxEngine:
         return text
 
     def _call(self, kind: str, flat: Array) -> Array:
-        key = (kind, flat.dtype.name, flat.size)
-        is_new = key not in self._known
-        self._known.add(key)
-
         def call(what: str) -> Any:
-            if is_new:
-                self.health.agree(self._count, what)
-            return self._run(kind, flat)
+            return self._run(kind, flat, what)
 
         return np.array(self._waited(f"{kind} of {flat.dtype.name}[{flat.size}]", call))
 
     def run(self, what: str, call: Callable[[], Any]) -> Any:
-        """Return the result of a call that runs a program of all processes, which they have agreed about."""
+        """Return the result of a call that runs a program of all processes."""
         return self._waited(what, lambda numbered: call())
 
     def _waited(self, what: str, run: Callable[[str], Any]) -> Any:
@@ -160,9 +110,12 @@ class JaxEngine:
         if self._failure is not None:
             raise self._failure
         self._count += 1
+        is_new = self._is_new(what)
         what = f"{what}, the collective number {self._count}"
 
         def call() -> Any:
+            if is_new:
+                self.health.agree(self._count, what)
             return run(what)
 
         try:
@@ -175,12 +128,34 @@ class JaxEngine:
         self.health.clear()
         return result
 
-    def _run(self, kind: str, flat: Array) -> Any:
+    def _is_new(self, what: str) -> bool:
+        """Return whether this collective has not followed the last ones before.
+
+        The processes agree about such a one before they run it: gloo ends a process that gets too much data.
+        """
+        self._recent = (*self._recent[1 - MEMORY :], what)
+        if self._recent in self._known:
+            return False
+        if len(self._known) >= MOST_KNOWN:
+            self._known.clear()
+        self._known.add(self._recent)
+        return True
+
+    def _run(self, kind: str, flat: Array, what: str) -> Any:
         jax = self._jax
+        mark = _mark(what, flat.dtype)
+        sent = np.concatenate([flat, mark])
         with jax.enable_x64(True):  # for this thread
-            own = jax.device_put(flat[None], self._devices[self.rank])
-            rows = jax.make_array_from_single_device_arrays((self.size, flat.size), self._rows, [own])
-            return np.asarray(self._program(kind)(rows).addressable_data(0))
+            own = jax.device_put(sent[None], self._devices[self.rank])
+            rows = jax.make_array_from_single_device_arrays((self.size, sent.size), self._rows, [own])
+            found = np.asarray(self._program(kind)(rows).addressable_data(0))
+        expected = mark * mark.dtype.type(self.size) if kind == "sum" else mark
+        if not (found[..., -MARK:] == expected).all():
+            raise errors.FailedPreconditionError(
+                f"the workers run different collectives: worker {self.rank} runs {what}, and another one does not. All "
+                "must run the same ones, in the same order, with the same shapes"
+            )
+        return found[..., :-MARK]
 
     @functools.cache  # noqa: B019  (one engine for the life of the process)
     def _program(self, kind: str) -> Callable[[Any], Any]:
@@ -223,8 +198,19 @@ class JaxEngine:
         )
 
 
-START_LIMIT = 300
-"""The seconds for which a process waits at the start for the others to join."""
+MEMORY = 8
+"""The length of the sequences of collectives that are known."""
+
+MOST_KNOWN = 10_000
+
+MARK = 3
+"""The numbers that travel with the data of a collective, so that one of another kind is detected."""
+
+
+def _mark(what: str, dtype: np.dtype[Any]) -> Array:
+    """Return small numbers that depend on the collective."""
+    digest = zlib.crc32(what.encode())
+    return np.array([digest // 251**place % 251 for place in range(MARK)], dtype)
 
 
 class _Waiter:

@@ -23,6 +23,7 @@ from ..executors.xla import MissingDeviceError
 from ..ir.builder import current
 from ..ops.arrays.concat_split import concat
 from ..ops.arrays.creation import ones_like
+from ..ops.collective.reductions import replica_id
 from ..ops.reduce.reductions import reduce_sum
 from ..tracing.function import BoundFunction, Function, make_function
 from . import options, process_values
@@ -216,6 +217,11 @@ class MirroredStrategy(Strategy):
     def spans_processes(self) -> bool:  # type: ignore[override]
         """True while this thread traces the graph that all replicas share."""
         return is_tracing()
+
+    @property
+    def rank(self) -> Any:  # type: ignore[override]
+        """0, or the tensor that is the number of the replica in a graph that all replicas share."""
+        return replica_id() if is_tracing() else 0
 
     def all_reduce(self, reduce_op: ReduceOp, value: Any, options: Any = None) -> Any:
         """Return the sum or mean of a nest of tensors over the replicas, in their common graph."""

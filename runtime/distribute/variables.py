@@ -17,6 +17,8 @@ from ..core.conversion import convert_to_tensor
 from ..core.tensor import EagerTensor, Tensor
 from ..core.variable import Variable
 from ..core.variable_enums import VariableAggregation, VariableSynchronization
+from ..ops.math.cast import cast
+from ..ops.math.comparison import equal
 from .context import innermost
 from .reduce_op import ReduceOp
 from .values import DistributedValues, Mirrored
@@ -217,10 +219,8 @@ class SyncOnReadVariable(DistributedVariable):
 
     @_array.setter
     def _array(self, array: np.ndarray[Any, Any]) -> None:
-        if self.aggregation is VariableAggregation.SUM:
-            array = array // self._count if self.dtype.is_integer else array / self._count
-        for component in self.values:
-            component._array = array.copy()
+        for index, component in enumerate(self.values):
+            component._array = np.array(self._share(array, index), array.dtype)
 
     def _update(self, method: str, value: Any, read_value: bool) -> Any:
         if self._replica is not None or self._updated is not None:
@@ -232,10 +232,21 @@ class SyncOnReadVariable(DistributedVariable):
                     "to `tf.VariableAggregation.SUM`."
                 )
             value = convert_to_tensor(value, self.dtype)
-            value = value // self._count if self.dtype.is_integer else value / self._count
-        for component in self.here:
-            getattr(component, method)(value)
+        for index, component in enumerate(self.here):
+            getattr(component, method)(self._share(value, index))
         return self if read_value else None
+
+    def _share(self, total: Any, index: int) -> Any:
+        """Return the part of a component of a value that reads add up; the first one gets the rest of a division."""
+        if self.aggregation is not VariableAggregation.SUM:
+            return total
+        if not self.dtype.is_integer:
+            return total / self._count
+        replica = index + self.distribute_strategy.rank
+        rest = total % self._count
+        if isinstance(replica, Tensor):
+            return total // self._count + rest * cast(equal(replica, 0), self.dtype)
+        return total // self._count + rest * int(replica == 0)
 
     @property
     def _count(self) -> int:

@@ -9,6 +9,8 @@ loses no worker.
 
 from __future__ import annotations
 
+import math
+import os
 import sys
 import threading
 import time
@@ -26,8 +28,8 @@ ENDED = "ended"
 EVERY = 0.5
 """The seconds of a round."""
 
-SILENT = 60
-"""The rounds after which a silent worker is lost."""
+SILENT = 30.0
+"""The seconds after which a silent worker is lost, unless AGC_WORKER_SILENCE has another number."""
 
 SUSPECTED = 5
 """The rounds after which a silent worker is lost, if a collective operation has failed or is late."""
@@ -41,10 +43,25 @@ FAILING = 10.0
 FOREVER = 1 << 40  # milliseconds; the caller watches
 
 
+def silence_limit() -> int:
+    """Return the number of rounds after which a silent worker is lost.
+
+    Raises ValueError if AGC_WORKER_SILENCE is not a number of seconds from 1 on.
+    """
+    text = os.environ.get("AGC_WORKER_SILENCE") or str(SILENT)
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not 1.0 <= seconds < math.inf:
+        raise ValueError(f"AGC_WORKER_SILENCE is a number of seconds, at least 1, not {text!r}")
+    return math.ceil(seconds / EVERY)
+
+
 class WorkerHealth:
     """The workers with these addresses, as this process sees them; `limit` is the number of silent rounds."""
 
-    def __init__(self, client: Any, addresses: Sequence[str], rank: int, limit: int = SILENT) -> None:
+    def __init__(self, client: Any, addresses: Sequence[str], rank: int, limit: int) -> None:
         self._client = client
         self._addresses = addresses
         self._rank = rank

@@ -113,8 +113,15 @@ def values() -> Any:
     def update(number_of: Any, variables: Any) -> Any:
         for variable in variables.values():
             variable.assign_add(number_of + 1.0)
+        tf.distribute.get_replica_context().merge_call(assigns, args=(variables,))
         table.scatter_add(tf.IndexedSlices([1.0], [2]))
         return drawing.normal([2])
+
+    with strategy.scope():
+        shared = tf.Variable(0, synchronization=tf.VariableSynchronization.ON_READ, aggregation=kinds.SUM)
+
+    def assigns(strategy: Any, variables: Any) -> None:
+        shared.assign(7)
 
     each = strategy.experimental_distribute_values_from_function(
         lambda context: tf.constant(float(context.replica_id_in_sync_group))
@@ -123,6 +130,7 @@ def values() -> Any:
     found["variables"] = {
         name: [float(one) for one in variable.values] for name, variable in variables.items()
     }
+    found["shared"] = [int(one) for one in shared.values]
     found["table"] = [one.numpy().tolist() for one in table.values]
     drawing.reset_from_seed(5)
     expected = strategy.run(lambda: drawing.normal([2]))

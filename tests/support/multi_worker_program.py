@@ -265,6 +265,63 @@ def guide(strategy: Any, folder: Path) -> Any:
     return found
 
 
+def compiled(strategy: Any, folder: Path) -> Any:
+    """Train by native code and by XLA, and run a function whose shapes differ in the workers."""
+    from agc.runtime.executors.llvm.jit_function import JitFunction
+    from agc.runtime.executors.xla import XlaFunction
+
+    gave_up: list[str] = []
+    for compiler in (JitFunction, XlaFunction):
+        fail = compiler.fail
+        compiler.fail = lambda self, arguments, fail=fail: [  # type: ignore[method-assign]
+            gave_up.append(type(self).__name__),
+            fail(self, arguments),
+        ][1]
+    found: dict[str, Any] = {
+        executor: Training(strategy, executor).losses(0, STEPS) for executor in ("native", "xla")
+    }
+    found["gave up"] = list(gave_up)
+
+    def gathered(rows: Any) -> Any:
+        context = tf.distribute.get_replica_context()
+        total = tf.zeros([2])
+        for _ in tf.range(2):
+            total += context.all_reduce("sum", rows[0])
+        return context.all_gather(rows, 0) + total
+
+    rank = strategy.rank
+    for executor in ("native", "xla"):
+        run = tf.function(gathered, experimental_executor=executor)
+        for name, count in (("even", 2), ("uneven", rank + 1)):
+            rows = tf.reshape(tf.range(2.0 * count), [count, 2]) + float(rank)
+            found[f"{executor} {name}"] = strategy.run(run, args=(rows,)).numpy().tolist()
+    found["ran uneven shapes"] = gave_up[len(found["gave up"]) :]
+    return found
+
+
+def hang(strategy: Any, folder: Path) -> Any:
+    """Stop the last worker for ever, and let the others end it once they have lost it.
+
+    The limit is short from here on only: until now a slow machine may have stopped workers for some seconds.
+    """
+    from agc.runtime.distribute.worker_health import silence_limit
+    from agc.runtime.kernels.collectives import active
+
+    os.environ["AGC_WORKER_SILENCE"] = "2"
+    active.engine.health._limit = silence_limit()  # type: ignore[attr-defined]
+    file = folder / "stopped"
+    if strategy.rank == strategy.num_replicas_in_sync - 1:
+        file.write_text(str(os.getpid()))
+        os.kill(os.getpid(), signal.SIGSTOP)
+    try:
+        strategy.run(lambda: tf.distribute.get_replica_context().all_reduce("sum", tf.constant(1.0)))
+    except tf.errors.UnavailableError as error:
+        return {"error": str(error)}
+    finally:
+        if strategy.rank == 0:
+            os.kill(int(file.read_text()), signal.SIGKILL)
+
+
 def die(strategy: Any, folder: Path) -> Any:
     """Kill the last worker; the others report the error of their next step."""
     if strategy.rank == strategy.num_replicas_in_sync - 1:
@@ -276,7 +333,7 @@ def die(strategy: Any, folder: Path) -> Any:
         return {"error": str(error), "seconds": time.monotonic() - start}
 
 
-PARTS = {part.__name__: part for part in (train, resume, values, data, save, fit, guide, die)}
+PARTS = {part.__name__: part for part in (train, compiled, resume, values, data, save, fit, guide, hang, die)}
 
 
 def main() -> None:

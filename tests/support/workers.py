@@ -24,13 +24,15 @@ class Ended(NamedTuple):
     found: list[Any]
 
 
-def run_workers(count: int, folder: Path, parts: Sequence[str], limit: float = 120.0) -> Ended:
+def run_workers(
+    count: int, folder: Path, parts: Sequence[str], limit: float = 120.0, program: Path = PROGRAM
+) -> Ended:
     """Run the parts of the program in `count` processes; none is left when this returns."""
     with reserved_ports(count) as ports:
         members = [f"127.0.0.1:{port}" for port in ports]
         processes = [
             subprocess.Popen(
-                [sys.executable, str(PROGRAM), str(folder), *parts],
+                [sys.executable, str(program), *([str(folder)] if program is PROGRAM else []), *parts],
                 env={**os.environ, "TF_CONFIG": config(members, index)},
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,

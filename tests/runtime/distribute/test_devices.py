@@ -67,6 +67,7 @@ def test_updates_of_variables_are_aggregated(found):
         "MEAN": [3.5] * 4,
         "ONLY_FIRST_REPLICA": [2.0] * 4,
     }
+    assert found["values"]["shared"] == [4, 1, 1, 1]  # of 7
     assert found["values"]["table"] == [[0.0, 0.0, 4.0, 0.0]] * 4
 
 

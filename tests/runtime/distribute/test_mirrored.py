@@ -83,6 +83,16 @@ def test_variables_synchronized_on_read(strategy, run):
         v.assign_add(1.0)
 
 
+def test_parts_of_integers_add_up_to_what_is_assigned(strategy):
+    on_read = tf.VariableSynchronization.ON_READ
+    with strategy.scope():
+        v = tf.Variable(0, synchronization=on_read, aggregation=tf.VariableAggregation.SUM)
+    v.assign(7)
+    assert [int(one) for one in v.values] == [4, 3]
+    v._array = np.array(-5, np.int32)
+    assert int(v.read_value()) == -5
+
+
 def test_reductions_over_an_axis_weigh_elements(strategy):
     values = strategy.run(lambda: tf.ones([1 + int(number())]) * number())
     assert float(strategy.reduce("MEAN", values, axis=0)) == pytest.approx(2 / 3)

@@ -29,7 +29,7 @@ def alone(tmp_path_factory):
 def workers(request, tmp_path_factory):
     """The results of several processes, the last of which is killed at the end; and their folder."""
     folder = tmp_path_factory.mktemp("workers")
-    parts = ["train", "values", "data", "save", *(["fit", "guide"] if FUZZ else []), "die"]
+    parts = ["train", "compiled", "values", "data", "save", *(["fit", "guide"] if FUZZ else []), "die"]
     return run_workers(request.param, folder, parts), folder
 
 
@@ -40,6 +40,23 @@ def test_the_losses_of_fifty_steps_equal_those_of_one_process(alone, workers):
         np.testing.assert_allclose(found["train"]["losses"], alone["train"]["losses"], rtol=1e-5)
         np.testing.assert_allclose(found["train"]["interpreted"], alone["train"]["losses"][:3], rtol=1e-5)
     assert all(found["train"] == ended.found[0]["train"] for found in ended.found)
+
+
+@pytest.mark.parametrize("executor", ["native", "xla"])
+def test_compiled_steps_communicate(alone, workers, executor):
+    ended, _ = workers
+    count = len(ended.found)
+    rows = {
+        "even": [[float(x + rank), x + rank + 1.0] for rank in range(count) for x in (0, 2)],
+        "uneven": [[2.0 * x + rank, 2.0 * x + rank + 1.0] for rank in range(count) for x in range(rank + 1)],
+    }
+    total = np.array([sum(range(count)), sum(range(count)) + count]) * 2.0
+    for found in ended.found:
+        np.testing.assert_allclose(found["compiled"][executor], alone["train"]["losses"], rtol=1e-5)
+        for name, expected in rows.items():
+            assert found["compiled"][f"{executor} {name}"] == (np.array(expected) + total).tolist()
+        assert found["compiled"]["gave up"] == []
+        assert found["compiled"]["ran uneven shapes"] == ["CollectiveXlaFunction"]
 
 
 def test_variables_that_are_synchronized_on_read_count_for_all_workers(alone, workers):
@@ -116,10 +133,13 @@ def test_the_others_name_a_killed_worker(workers):
         assert told["seconds"] < 60
 
 
-def test_a_new_start_goes_on_from_the_checkpoint(workers):
+def test_a_new_start_goes_on_from_the_checkpoint_until_a_worker_is_silent(workers):
     before, folder = workers
-    ended = run_workers(len(before.found), folder, ["resume"])
-    assert ended.codes == [0] * len(before.found)
+    ended = run_workers(len(before.found), folder, ["resume", "hang"])
+    assert ended.codes[-1] == -9
+    for found in ended.found[:-1]:
+        assert f"worker {len(before.found) - 1} (127.0.0.1:" in found["hang"]["error"]
+        assert "has ended or cannot be reached" in found["hang"]["error"]
     for found in ended.found:
         assert found["resume"]["losses"] == before.found[0]["train"]["losses"][25:]
         assert found["resume"]["seen"] == before.found[0]["train"]["seen"]
