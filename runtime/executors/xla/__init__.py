@@ -9,6 +9,7 @@
     rule_registry.py    the table of operations: a rule, the kernel traced with jax.numpy, or a reason
     numpy_namespace.py  kernels with jax.numpy in the place of NumPy
     rules/              the rules of operations
+    buffers.py          the arrays of JAX whose memory variables hold
     xla_function.py     a graph for any shapes; the plan runs failed calls again, and reports the error
     spmd_program.py     a program of several devices, each with inputs of its own; spmd_function.py one of processes
 

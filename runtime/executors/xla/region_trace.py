@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.experimental.xla_metadata import set_xla_metadata
 
 from ... import dtypes
 from ...core.shapes import compatible, num_elements
@@ -29,6 +30,7 @@ from ...ops.framework.region_ops import CUSTOM
 from ...ops.math.cast import optimization_barrier
 from .effects import Effects
 from .numpy_namespace import traced
+from .partition import Part, is_deep, parts
 from .rule_registry import RULES, NotLoweredError, refusal
 
 Array = Any
@@ -45,25 +47,54 @@ class DeviceAxis(NamedTuple):
 class RegionTrace:
     """The computation of one graph or region. `failed` is False, or a traced bool: whether a check did not hold.
 
-    Collective operations communicate along `axis`; None means one device.
+    Collective operations communicate along `axis`; None means one device. With `splits`, long chains become several
+    functions.
     """
 
-    def __init__(self, effects: Effects, axis: DeviceAxis | None = None) -> None:
+    def __init__(self, effects: Effects, axis: DeviceAxis | None = None, splits: bool = False) -> None:
         self.failed: Any = False
         self.effects = effects
         self.axis = axis
+        self._splits = splits
 
     def inner(self) -> RegionTrace:
         """Return the computation of a region, with checks of its own."""
-        return RegionTrace(self.effects, self.axis)
+        return RegionTrace(self.effects, self.axis, self._splits)
 
     def run(self, graph: Graph, arguments: Sequence[Array]) -> list[Array]:
         """Return the outputs of the graph for the values of its inputs."""
         values: dict[Operand, Array] = dict(zip(graph.inputs, arguments, strict=True))
-        for operation in graph.live_operations():
+        if self._splits and is_deep(graph):
+            for part in parts(graph):
+                values.update(zip(part.outputs, self._called(part, values), strict=True))
+        else:
+            self._run(graph.live_operations(), values)
+        return [_read(operand, values) for operand in graph.outputs]
+
+    def _run(self, operations: Sequence[Operation], values: dict[Operand, Array]) -> None:
+        """Compute operations, whose results are added to `values`."""
+        for operation in operations:
             inputs = [_read(operand, values) for operand in operation.inputs]
             values.update(zip(operation.outputs, self._computed(operation, inputs), strict=True))
-        return [_read(operand, values) for operand in graph.outputs]
+
+    def _called(self, part: Part, values: Mapping[Operand, Array]) -> list[Array]:
+        """Compute the results of a part as one function, which XLA does not inline. Constants stay known."""
+        given = {value: values[value] for value in part.inputs}
+        traced = [value for value, array in given.items() if _is_traced(array)]
+        results: list[Array] = []
+
+        def compute(arrays: Sequence[Array]) -> tuple[list[Any], list[Array]]:
+            inner, scope = self.inner(), {**given, **dict(zip(traced, arrays, strict=True))}
+            inner._run(part.operations, scope)
+            results[:] = [scope[value] for value in part.outputs]
+            return [inner.failed] * (inner.failed is not False), [array for array in results if _is_traced(array)]
+
+        with set_xla_metadata(inlineable="false"):
+            failures, arrays = jax.jit(compute)([given[value] for value in traced])
+        for failed in failures:
+            self.fail(failed)
+        new = iter(arrays)
+        return [next(new) if _is_traced(array) else array for array in results]
 
     def demand(self, holds: Array) -> None:
         """Note a check, which fails unless all elements of `holds` are true."""
@@ -153,6 +184,11 @@ def _folded(operation: Operation, inputs: list[Array]) -> list[Array] | None:
 
 _MOST = 64
 """Results with as many elements are left to XLA."""
+
+
+def _is_traced(value: Array) -> bool:
+    """Return whether a value is no constant that is known while the program is traced."""
+    return not isinstance(value, (np.ndarray, np.generic))
 
 
 def _read(operand: Operand, values: Mapping[Operand, Array]) -> Array:

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import operator
 import threading
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, ExitStack
@@ -25,6 +26,7 @@ from ...ir.graph import Graph
 from ...ir.value_types import ListType, VariableType
 from ...ops.state.compare_and_swap import exchange
 from . import rules  # noqa: F401  (registers the rules)
+from .buffers import owner
 from .diagnostics import FaultBoundary, refused
 from .effects import Effects
 from .library import device_of, wide
@@ -40,6 +42,8 @@ _TRIES = 3
 """Attempts before a run falls back to the plan, if other threads keep changing its variables."""
 
 _FAILED = object()
+
+_shape_of = operator.attrgetter("shape")
 
 OPTIONS = {"xla_allow_excess_precision": False}
 """Results of narrow floats are rounded after each operation, as in the other executors."""
@@ -129,7 +133,7 @@ class XlaFunction:
     def _key(self, arrays: Sequence[Any]) -> Any:
         """Return the key of the program for these inputs."""
         values = [np.asarray(arrays[i]).tobytes() for i in self._by_value]
-        return (*map(np.shape, arrays), *values)
+        return (*map(_shape_of, arrays), *values)
 
     def _program(self, arrays: Sequence[Any]) -> XlaProgram:
         with FaultBoundary(self.graph), Pause():
@@ -151,7 +155,7 @@ class XlaFunction:
         return without_state(self._whole)
 
     def _made(self, graph: Graph, assigned: Sequence[int], by_value: Sequence[int]) -> XlaProgram:
-        return XlaProgram(graph, assigned, by_value)
+        return XlaProgram(graph, assigned, by_value, splits=True)
 
 
 def without_state(graph: Graph) -> tuple[Graph, list[int]]:
@@ -171,7 +175,9 @@ class XlaProgram:
 
     axis: DeviceAxis | None = None
 
-    def __init__(self, graph: Graph, assigned: Sequence[int] = (), dropped: Sequence[int] = ()) -> None:
+    def __init__(
+        self, graph: Graph, assigned: Sequence[int] = (), dropped: Sequence[int] = (), splits: bool = False
+    ) -> None:
         found = reasons(graph)
         if found:
             raise CannotCompileError(found)
@@ -181,6 +187,8 @@ class XlaProgram:
         self.can_fail = False
         self._effects = Effects()
         self._device = device_of(graph)
+        platform = jax.default_backend() if self._device is None else self._device.platform
+        self._splits = splits and platform == "cpu"  # XLA's compilers for other devices inline all functions
         self._jitted = jax.jit(self.compute, compiler_options=OPTIONS)
 
     @property
@@ -190,7 +198,7 @@ class XlaProgram:
 
     def compute(self, *arrays: Any) -> list[Any]:
         """Compute the results with values that JAX traces. The first is whether a check has failed, if one can."""
-        trace = RegionTrace(self._effects, self.axis)
+        trace = RegionTrace(self._effects, self.axis, self._splits)
         with jax.default_matmul_precision("highest"):
             results = list(map(jnp.asarray, trace.run(self.graph, arrays)))
         self.can_fail = trace.failed is not False
@@ -207,6 +215,7 @@ class XlaProgram:
         """Return the results for arrays, or None if a check has failed."""
         if self._dropped:
             arrays = [array for i, array in enumerate(arrays) if i not in self._dropped]
+        arrays = [*map(owner, arrays)]
         if self._effects.exist:
             return self._with_effects(arrays)
         with self._scope():
