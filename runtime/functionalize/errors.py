@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from ..ir.graph import Operation
+from ..ir.graph import Graph, Operation
 
 
 class Reason(NamedTuple):
@@ -29,3 +29,11 @@ class CannotCompileError(Exception):
 
 class NeverRunsError(CannotCompileError):
     """Error for input shapes that an operation rejects: the graph fails when it reaches this operation."""
+
+    def __init__(self, reason: Reason) -> None:
+        super().__init__([reason])
+        self.operation = reason.operation
+
+    def checked(self, graph: Graph) -> CannotCompileError:
+        """Return this error if the graph always reaches the operation; else one that refuses the graph."""
+        return self if self.operation in graph.operations else CannotCompileError(self.reasons)

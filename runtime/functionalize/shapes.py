@@ -282,7 +282,7 @@ def _inferred(operation: Operation, inputs: list[Operand]) -> Sequence[AnySpec]:
     try:
         specs = operation.op.infer(inputs, operation.attrs)
     except (OpError, *OF_COMPUTING) as error:
-        raise NeverRunsError([Reason(operation, f"it is refused: {error}")]) from error
+        raise NeverRunsError(Reason(operation, f"these shapes are refused: {error}")) from error
     return specs if isinstance(specs, tuple) else (specs,)
 
 

@@ -126,7 +126,7 @@ class RegionTrace:
             if isinstance(error, jax.errors.JAXTypeError):
                 raise
             # The operation refuses these shapes; the plan says so when it comes to it.
-            raise NeverRunsError([Reason(operation, f"it is refused: {error}")]) from error
+            raise NeverRunsError(Reason(operation, f"these shapes are refused: {error}")) from error
         results = found if isinstance(found, (list, tuple)) else [found] if operation.outputs else []
         return [_as_declared(x, value) for x, value in zip(results, operation.outputs, strict=True)]
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ...functionalize.errors import NeverRunsError
 from ...functionalize.shapes import specialized
 from ...functionalize.value_specialization import first_possible, may_be_shape
 from ...ir.graph import Constant, Graph
@@ -23,7 +24,8 @@ def static_form(
 ) -> tuple[Graph, tuple[int, ...]]:
     """Return the graph for arrays like these, and the inputs whose values it is specialized for.
 
-    `graph` has no variables. Raise `CannotCompileError` with the reasons if there is no such form.
+    `graph` has no variables. Raise `CannotCompileError` with the reasons if there is no such form:
+    `NeverRunsError` if each run fails.
     """
     from ...optimize import (
         OptimizerOptions,
@@ -41,4 +43,7 @@ def static_form(
         return optimize_for_shapes(specialized(needed, specs))
 
     candidates = [i for i, value in enumerate(graph.inputs) if may_be_shape(value.spec, arguments[i])]
-    return first_possible(attempt, by_value, candidates)
+    try:
+        return first_possible(attempt, by_value, candidates)
+    except NeverRunsError as error:
+        raise error.checked(needed) from error

@@ -205,10 +205,16 @@ class XlaProgram:
         return [trace.failed, *results] if self.can_fail else results
 
     def trace(self) -> None:
-        """Let JAX trace the program, which raises `CannotCompileError` if a rule refuses an operation."""
+        """Let JAX trace the program, which raises `CannotCompileError` if a rule refuses an operation.
+
+        Raise `NeverRunsError` if each run fails.
+        """
         specs = [jax.ShapeDtypeStruct(value.shape, value.dtype.numpy) for value in self.graph.inputs]
-        with self._scope():
-            self._jitted.trace(*specs)
+        try:
+            with self._scope():
+                self._jitted.trace(*specs)
+        except NeverRunsError as error:
+            raise error.checked(self.graph) from error
         self._effects.is_at_once = not (self.can_fail or self.assigned)
 
     def __call__(self, arrays: Sequence[Any]) -> list[Any] | None:

@@ -100,6 +100,28 @@ def test_graphs_with_unknown_shapes_are_refused_with_the_lines() -> None:
         distinct([1, 2, 1])
 
 
+def test_shapes_that_a_branch_refuses_are_refused_with_its_line() -> None:
+    @tf.function(**XLA, input_signature=[tf.TensorSpec([None, None]), tf.TensorSpec([])])
+    def product(x: Any, c: Any) -> Any:
+        if c > 0:
+            return tf.matmul(x, tf.ones([3, 2]))
+        return x
+
+    assert product(tf.ones([2, 3]), 1.0).shape == (2, 2)
+    with pytest.raises(CompilationError, match=r"test_xla_function.py:\d+, in product: matmul: these shapes"):
+        product(tf.ones([2, 2]), -1.0)
+
+
+def test_shapes_that_an_operation_refuses_raise_its_error() -> None:
+    @tf.function(**XLA, input_signature=[tf.TensorSpec([None, None])])
+    def product(x: Any) -> Any:
+        return tf.matmul(x, tf.ones([3, 2]))
+
+    with pytest.raises(tf.errors.InvalidArgumentError, match="size-incompatible") as error:
+        product(tf.ones([2, 2]))
+    assert not isinstance(error.value, CompilationError)
+
+
 def test_gradients_of_a_program_are_programs() -> None:
     @tf.function(**XLA)
     def loss(w: Any) -> Any:
