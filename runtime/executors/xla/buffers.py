@@ -1,8 +1,8 @@
 """The arrays of JAX whose memory arrays of NumPy show: programs take them without a conversion.
 
-    (result,) = program(v._array)          an array of JAX
-    v._array = np.asarray(result)          the same memory on a CPU, read-only
-    program(owner(v._array))               the array of JAX again
+(result,) = program(v._array)          an array of JAX
+v._array = np.asarray(result)          the same memory on a CPU, read-only
+program(owner(v._array))               the array of JAX again
 """
 
 from __future__ import annotations

@@ -5,8 +5,9 @@
     … (10,000 operations)            c = part(a, b)
                                      …
 
-XLA tries to fuse a chain of floating-point operations into one loop, in a time that grows with the square of its length,
-or faster. For chains with selections, integers or products of matrices, the time is linear, and shorter without parts.
+XLA tries to fuse a chain of floating-point operations into one loop, in a time that grows with the square of its
+length, or faster. For chains with selections, integers or products of matrices, the time is linear,
+and shorter without parts.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _NOT_FUSED = frozenset({
 """Operations that end a chain. So do those with regions, and those without floating-point results."""
 
 
-class Part(NamedTuple):
+class ChainPart(NamedTuple):
     """Successive operations, the values that they read, and those of their results that others read."""
 
     operations: Sequence[Operation]
@@ -61,7 +62,9 @@ def is_deep(graph: Graph) -> bool:
         depth = 1 + max([depths.get(operand, 0) for operand in operation.inputs], default=0)
         if depth > _DEEPEST:
             return True
-        depths.update((value, depth) for value in operation.outputs if value not in stored and _is_float(value))
+        depths.update(
+            (value, depth) for value in operation.outputs if value not in stored and _is_float(value)
+        )
     return False
 
 
@@ -69,7 +72,7 @@ def _is_float(value: Value) -> bool:
     return isinstance(value.spec, TensorType) and value.dtype.is_floating
 
 
-def parts(graph: Graph) -> Iterator[Part]:
+def parts(graph: Graph) -> Iterator[ChainPart]:
     """Yield the parts of a graph, in order.
 
     >>> from agc.runtime import function, TensorSpec
@@ -85,7 +88,7 @@ def parts(graph: Graph) -> Iterator[Part]:
         made = dict.fromkeys(value for operation in piece for value in operation.outputs)
         read = _values(operand for operation in piece for operand in operation.inputs)
         inputs = [value for value in read if value not in made]
-        found.append(Part(piece, inputs, [value for value in made if value in needed]))
+        found.append(ChainPart(piece, inputs, [value for value in made if value in needed]))
         needed.update(dict.fromkeys(inputs))
     yield from reversed(found)
 

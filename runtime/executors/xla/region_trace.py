@@ -30,7 +30,7 @@ from ...ops.framework.region_ops import CUSTOM
 from ...ops.math.cast import optimization_barrier
 from .effects import Effects
 from .numpy_namespace import traced
-from .partition import Part, is_deep, parts
+from .partition import ChainPart, is_deep, parts
 from .rule_registry import RULES, NotLoweredError, refusal
 
 Array = Any
@@ -77,7 +77,7 @@ class RegionTrace:
             inputs = [_read(operand, values) for operand in operation.inputs]
             values.update(zip(operation.outputs, self._computed(operation, inputs), strict=True))
 
-    def _called(self, part: Part, values: Mapping[Operand, Array]) -> list[Array]:
+    def _called(self, part: ChainPart, values: Mapping[Operand, Array]) -> list[Array]:
         """Compute the results of a part as one function, which XLA does not inline. Constants stay known."""
         given = {value: values[value] for value in part.inputs}
         traced = [value for value, array in given.items() if _is_traced(array)]
@@ -87,7 +87,9 @@ class RegionTrace:
             inner, scope = self.inner(), {**given, **dict(zip(traced, arrays, strict=True))}
             inner._run(part.operations, scope)
             results[:] = [scope[value] for value in part.outputs]
-            return [inner.failed] * (inner.failed is not False), [array for array in results if _is_traced(array)]
+            return [inner.failed] * (inner.failed is not False), [
+                array for array in results if _is_traced(array)
+            ]
 
         with set_xla_metadata(inlineable="false"):
             failures, arrays = jax.jit(compute)([given[value] for value in traced])

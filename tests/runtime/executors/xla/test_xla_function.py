@@ -105,7 +105,7 @@ def test_shapes_that_a_branch_refuses_are_refused_with_its_line() -> None:
     def product(x: Any, c: Any) -> Any:
         if c > 0:
             return tf.matmul(x, tf.ones([3, 2]))
-        return x
+        return x[:, :2]
 
     assert product(tf.ones([2, 3]), 1.0).shape == (2, 2)
     with pytest.raises(CompilationError, match=r"test_xla_function.py:\d+, in product: matmul: these shapes"):
