@@ -5,19 +5,17 @@
                                                    result[i] ← total
 
 If the last axis is kept, it is the innermost loop, which LLVM vectorizes directly, and sums have NumPy's order of
-additions. The accumulators are in memory, or in registers if few elements are reduced to one. Otherwise LLVM may
-reassociate floats. The sum of a large tensor is that of its blocks of 1,024 elements, which threads may share. If a
-broadcast operand keeps the axes apart, blocks have whole rows. Block sums of float32 are added in float64, so that
-the error is at most 40 ulp of the sum of absolute values, or more for rows longer than a block. Integers wrap around
-in any order.
+additions: of all rows, or of up to 16 parts of many rows, which threads share. Otherwise LLVM may reassociate floats.
+The sum of a large tensor is that of its blocks of 1,024 elements, which threads may share. If a broadcast operand keeps
+the axes apart, blocks have whole rows. Block sums of float32 are added in float64, so that the error is at most 40 ulp
+of the sum of absolute values, or more for rows longer than a block. Integers wrap around in any order.
 """
 
 from __future__ import annotations
 
 import functools
-import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from .... import dtypes
@@ -30,9 +28,7 @@ from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import Site
 from .casts import converted
 from .reduction_kinds import ReductionKind, get, new_slot, put, site_of, sums
-
-Span = tuple[int, int]
-"""A range of axes: the first one, and the one after the last."""
+from .reduction_nests import beside, element_of, empty, inside, kept_beside, written_out
 
 _BLOCK = 1024
 _LEAST = 64
@@ -67,9 +63,9 @@ def reduced(
     axes: Sequence[int],
     shape: Shape,
     dtype: dtypes.DType,
-    written_out: int = _WRITTEN_OUT,
+    most: int = _WRITTEN_OUT,
 ) -> LazyValue:
-    """Reduce a node along axes, to this shape and dtype."""
+    """Reduce a node along axes, to this shape and dtype; at most `most` elements to one by code for each."""
     node = node.storage or node
     if not axes or all(node.shape[axis] == 1 for axis in axes):
         return _alone(region, node, kind, shape, dtype)
@@ -77,18 +73,18 @@ def reduced(
     order = region.prepared([node])
     region_size = math.prod(node.shape)
     if not stays or math.prod(node.shape[axis] for axis in stays) == 1:
-        return _whole(region, node, kind, order, shape, dtype) if region_size else _empty(kind, shape, dtype)
+        return _whole(region, node, kind, order, shape, dtype) if region_size else empty(kind, shape, dtype)
     where = Buffer.new(region.e, dtype, shape)
     if not math.prod(shape):
         return where
     if not region_size:
-        return region.stored(_empty(kind, shape, dtype), where)
+        return region.stored(empty(kind, shape, dtype), where)
     if not (len(node.shape) - 1 in stays and node.shape[-1] > 1):
-        emit = _inside
-    elif _is_short(node, axes, written_out):
-        emit = _written_out
+        emit = inside
+    elif _is_short(node, axes, most):
+        emit = written_out
     else:
-        emit = _beside
+        emit = beside
     emit(region, node, kind, axes, stays, order, where)
     return where
 
@@ -98,11 +94,6 @@ def _is_short(node: LazyValue, axes: Sequence[int], most: int) -> bool:
     sizes = tuple(node.shape[axis] for axis in axes)
     rounds = math.prod(sizes)
     return not is_sized(sizes) and rounds <= most and rounds * node.cost <= _HEAVIEST
-
-
-def _empty(kind: ReductionKind, shape: Shape, dtype: dtypes.DType) -> LazyValue:
-    value = constant(dtype, kind.start)
-    return LazyElementwise(dtype, shape, lambda e, site: value, site_of(dtype), [], 0)
 
 
 def _alone(
@@ -128,14 +119,6 @@ def _alone(
     return region.computed(write, site_of(node.dtype), dtype, shape, [plain])
 
 
-def _kept_beside(
-    region: Region, order: Sequence[LazyValue], node: LazyValue
-) -> list[tuple[LazyValue, Buffer]]:
-    """Return the intermediate results of the operand's shape that have later readers; the nest stores them too."""
-    kept = region.kept(order, [])
-    return [pair for pair in kept if pair[0].shape == node.shape]
-
-
 def _whole(
     region: Region,
     node: LazyValue,
@@ -146,7 +129,7 @@ def _whole(
 ) -> LazyValue:
     """Reduce all elements to one."""
     e = region.e
-    kept = _kept_beside(region, order, node)
+    kept = kept_beside(region, order, node)
     slot = new_slot(e, kind.wide, kind.start)
     spans = region.spans(node.shape, [node, *order])
     size = math.prod(node.shape)
@@ -216,23 +199,7 @@ def _gather(
     index: Index,
 ) -> None:
     """Emit the reduction of one more element."""
-    put(e, slot, kind.combine(e, get(e, kind.wide, slot), _element(e, node, kind, order, kept, index)))
-
-
-def _element(
-    e: Emitter,
-    node: LazyValue,
-    kind: ReductionKind,
-    order: Sequence[LazyValue],
-    kept: Sequence[tuple[LazyValue, Buffer]],
-    index: Index,
-) -> Element:
-    """Return an element of the operand; intermediate results with later readers are stored."""
-    for one in order:
-        one.at(e, index)
-    for one, where in kept:
-        e.store(one.dtype, where.address, index.flat(e), one.at(e, index))
-    return converted(e, node.at(e, index), node.dtype, kind.wide)
+    put(e, slot, kind.combine(e, get(e, kind.wide, slot), element_of(e, node, kind, order, kept, index)))
 
 
 def _rows_of_a_block(shape: Shape, spans: Sequence[tuple[int, int]]) -> int:
@@ -295,129 +262,3 @@ def _in_parts(
     with e.nest([parts], threads=False) as (part,):
         put(e, total, combine(e, get(e, meeting, total), e.load(meeting, partial.address, part)))
     return converted(e, get(e, meeting, total), meeting, kind.wide)
-
-
-def _written_out(
-    region: Region,
-    node: LazyValue,
-    kind: ReductionKind,
-    axes: Sequence[int],
-    stays: Sequence[int],
-    order: Sequence[LazyValue],
-    where: Buffer,
-) -> None:
-    """Reduce into a register per result, without a loop over the elements that are reduced to one."""
-    e = region.e
-    kept = _kept_beside(region, order, node)
-    ranges = [range(node.shape[axis]) for axis in axes]
-    sizes = tuple(node.shape[axis] for axis in stays)
-    with e.nest(sizes, inner=math.prod(map(len, ranges)), each_once=bool(kept)) as outer:
-        found = constant(kind.wide, kind.start)
-        for numbers in itertools.product(*ranges):
-            at = dict(zip([*stays, *axes], [*outer, *map(e.word, numbers)], strict=True))
-            index = Index.of(node.shape, [at[axis] for axis in range(len(node.shape))])
-            found = kind.combine(e, found, _element(e, node, kind, order, kept, index))
-        value = converted(e, found, kind.wide, where.dtype)
-        e.store(where.dtype, where.address, Index.of(sizes, outer).flat(e), value)
-    region.keep(kept)
-
-
-def _beside(
-    region: Region,
-    node: LazyValue,
-    kind: ReductionKind,
-    axes: Sequence[int],
-    stays: Sequence[int],
-    order: Sequence[LazyValue],
-    where: Buffer,
-) -> None:
-    """Reduce into accumulators in memory, row by row, if the last axis is kept."""
-    e = region.e
-    kept = _kept_beside(region, order, node)
-    totals = where if where.dtype is kind.wide else Buffer.new(e, kind.wide, where.shape)
-    if kind.start == 0 and not isinstance(totals.size, Size):
-        e.clear(totals.address, totals.bytes)
-    else:
-        region.stored(_empty(kind, where.shape, kind.wide), totals)
-    spans = region.spans(node.shape, [node, *order])
-    outer = _joined([axis for axis in stays if axis < axes[0]], spans)
-    reduced = _joined(axes, spans)
-    rest = _joined([axis for axis in stays if axis > axes[0]], spans)
-    around = [*outer, *reduced]
-    with (
-        e.nest(_counts(node, around), parallel=False, each_once=bool(kept)) as numbers,
-        e.nest(_counts(node, rest), each_once=True) as inner,
-    ):
-        coordinates = dict(zip([*around, *rest], [*numbers, *inner], strict=True))
-        element = _element(e, node, kind, order, kept, _index(node, coordinates))
-        number = _position(e, node, {span: coordinates[span] for span in (*outer, *rest)})
-        found = e.load(kind.wide, totals.address, number)
-        e.store(kind.wide, totals.address, number, kind.combine(e, found, element))
-    region.keep(kept)
-    if totals is not where:
-        narrow = LazyElementwise(
-            where.dtype,
-            where.shape,
-            lambda e, site, x: converted(e, x, kind.wide, where.dtype),
-            site_of(kind.wide),
-            [totals],
-            1,
-        )
-        region.stored(narrow, where)
-
-
-def _inside(
-    region: Region,
-    node: LazyValue,
-    kind: ReductionKind,
-    axes: Sequence[int],
-    stays: Sequence[int],
-    order: Sequence[LazyValue],
-    where: Buffer,
-) -> None:
-    """Reduce into a register per result, if the last axis is reduced."""
-    e = region.e
-    kept = _kept_beside(region, order, node)
-    slot = new_slot(e, kind.wide)
-    spans = region.spans(node.shape, [node, *order])
-    around, reduced = _joined(stays, spans), _joined(axes, spans)
-    rounds = math.prod(node.shape[axis] for axis in axes)
-    with e.nest(_counts(node, around), inner=rounds) as outer:
-        results = dict(zip(around, outer, strict=True))
-        put(e, slot, constant(kind.wide, kind.start))
-        with e.nest(_counts(node, reduced)) as inner:
-            index = _index(node, results | dict(zip(reduced, inner, strict=True)))
-            element = _element(e, node, kind, order, kept, index)
-            put(e, slot, kind.combine(e, get(e, kind.wide, slot), element))
-        value = converted(e, get(e, kind.wide, slot), kind.wide, where.dtype)
-        e.store(where.dtype, where.address, _position(e, node, results), value)
-    region.keep(kept)
-
-
-def _joined(axes: Sequence[int], spans: Sequence[Span]) -> list[Span]:
-    """Return the ranges of axes that one loop each can traverse; `spans` are those for all axes together."""
-    inner = {axis for start, stop in spans for axis in range(start + 1, stop)}
-    found: list[Span] = []
-    for axis in axes:
-        if found and found[-1][1] == axis and axis in inner:
-            found[-1] = found[-1][0], axis + 1
-        else:
-            found.append((axis, axis + 1))
-    return found
-
-
-def _counts(node: LazyValue, spans: Sequence[Span]) -> list[int]:
-    return [math.prod(node.shape[start:stop]) for start, stop in spans]
-
-
-def _index(node: LazyValue, coordinates: Mapping[Span, Register]) -> Index:
-    """Return the index of an element of the operand."""
-    return Index(node.shape, [(*span, coordinates[span]) for span in sorted(coordinates)])
-
-
-def _position(e: Emitter, node: LazyValue, coordinates: Mapping[Span, Register]) -> Register:
-    """Emit the linear index of a result, whose axes are these spans of the operand."""
-    total = e.word(0)
-    for start, stop in sorted(coordinates):
-        total = e.plus(e.times(total, math.prod(node.shape[start:stop])), coordinates[start, stop])
-    return total

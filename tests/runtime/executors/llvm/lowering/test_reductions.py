@@ -53,3 +53,27 @@ def test_operands_with_later_readers_are_stored() -> None:
     total, z = tf.function(program, jit_compile=True)(x, y)
     np.testing.assert_allclose(z, np.tanh(x + y), rtol=1e-5, atol=1e-6)
     assert float(total) == pytest.approx(float(np.tanh(x.astype(np.float64) + y).sum()), rel=1e-5, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("shape", "axis"),
+    [((3000, 50), 0), ((30, 100, 50), (0, 1)), ((60, 50, 60), 0), ((40, 1000, 8), 1), ((3, 9, 5000), 1)],
+)
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.int32])
+def test_many_rows_are_reduced_in_parts(shape: tuple[int, ...], axis: Any, dtype: Any) -> None:
+    x = (np.random.default_rng(1).standard_normal(shape) * (2 if dtype == np.float16 else 8)).astype(dtype)
+    x[(slice(None),) * (len(shape) - 1) + (4,)] = -x[..., 4] if dtype == np.int32 else np.nan
+
+    def reductions(x: Any) -> Any:
+        y = x * x - x  # which has a later reader
+        return (
+            tf.reduce_sum(y, axis),
+            tf.reduce_max(x, axis),
+            tf.reduce_min(y, axis),
+            tf.reduce_any(x > 20, axis),
+            y,
+        )
+
+    native, plan = (tf.function(reductions, jit_compile=mode)(x) for mode in (True, False))
+    for found, wanted in zip(native, plan, strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-2 if dtype == np.float16 else 1e-5, atol=1e-2)
