@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import functools
-
 import numpy as np
+
+from .momentum import MOMENTUM, RATE, jax_run, numpy_run, torch_run
 
 TITLE = "CNN 28x28 training step, momentum"
 FULL = {"batch": 64, "size": 28, "widths": (32, 64), "hidden": 128, "classes": 10}
 TINY = {"batch": 3, "size": 8, "widths": (3, 4), "hidden": 6, "classes": 5}
-RATE, MOMENTUM = 0.01, 0.9
 STEPS = 3
 TOLERANCE = 5e-3
 """Where two pixels of a pool are almost equal, rounding decides which of them gets the gradient."""
@@ -66,62 +65,33 @@ def jax(jax, **sizes):
     def pooled(x):
         return lax.reduce_window(x, -numpy.inf, lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "VALID")
 
-    def loss(weights, x, labels):
+    def logits(weights, x):
         h = pooled(convolved(x, *weights[:2]))
         h = pooled(convolved(h, *weights[2:4])).reshape(x.shape[0], -1)
         h = jax.nn.relu(h @ weights[4] + weights[5])
-        logits = h @ weights[6] + weights[7]
-        chosen = numpy.take_along_axis(jax.nn.log_softmax(logits), labels[:, None], 1)
-        return -numpy.mean(chosen)
+        return h @ weights[6] + weights[7]
 
-    @functools.partial(jax.jit, donate_argnums=(0, 1))  # what is replaced lends its memory
-    def step(weights, velocities, x, labels):
-        value, gradients = jax.value_and_grad(loss)(weights, x, labels)
-        velocities = [MOMENTUM * v + g for v, g in zip(velocities, gradients, strict=True)]
-        return [w - RATE * v for w, v in zip(weights, velocities, strict=True)], velocities, value
-
-    def run():
-        nonlocal weights, velocities
-        weights, velocities, value = step(weights, velocities, x, labels)
-        return jax.block_until_ready((weights, value))[1]
-
-    x, labels, initial = _data(**sizes)
-    weights = [numpy.array(value) for value in initial]
-    velocities = [numpy.zeros_like(value) for value in weights]
-    x, labels = numpy.asarray(x), numpy.asarray(labels)
-    return run
+    x, labels, weights = _data(**sizes)
+    return jax_run(jax, logits, weights, x, labels)
 
 
 def torch(torch, compiled, **sizes):
     """Images have their channels first, and so have the rows of the first dense layer."""
     layers = torch.nn.functional
 
-    def loss_of(x, labels):
+    def logits(weights, x):
         h = layers.max_pool2d(torch.relu(layers.conv2d(x, weights[0], weights[1], padding="same")), 2)
         h = layers.max_pool2d(torch.relu(layers.conv2d(h, weights[2], weights[3], padding="same")), 2)
         h = torch.relu(h.flatten(1) @ weights[4] + weights[5])
-        return layers.cross_entropy(h @ weights[6] + weights[7], labels)
+        return h @ weights[6] + weights[7]
 
-    def step():
-        loss = forward(x, labels)
-        gradients = torch.autograd.grad(loss, weights)
-        with torch.no_grad():
-            torch._foreach_mul_(velocities, MOMENTUM)
-            torch._foreach_add_(velocities, gradients)
-            torch._foreach_add_(weights, velocities, alpha=-RATE)
-        return loss.detach()
-
-    x, labels, initial = _data(**sizes)
+    x, labels, weights = _data(**sizes)
     side, channels = sizes["size"] // 4, sizes["widths"][1]
     for number in (0, 2):
-        initial[number] = initial[number].transpose(3, 2, 0, 1).copy()
-    rows = initial[4].reshape(side, side, channels, -1)
-    initial[4] = rows.transpose(2, 0, 1, 3).reshape(initial[4].shape)
-    weights = [torch.from_numpy(value.copy()).requires_grad_() for value in initial]
-    velocities = [torch.zeros_like(value) for value in weights]
-    x, labels = torch.from_numpy(x.transpose(0, 3, 1, 2).copy()), torch.from_numpy(labels).long()
-    forward = torch.compile(loss_of) if compiled else loss_of
-    return step
+        weights[number] = weights[number].transpose(3, 2, 0, 1).copy()
+    rows = weights[4].reshape(side, side, channels, -1)
+    weights[4] = rows.transpose(2, 0, 1, 3).reshape(weights[4].shape)
+    return torch_run(torch, compiled, logits, weights, x.transpose(0, 3, 1, 2).copy(), labels)
 
 
 def _windows(x):
@@ -148,7 +118,7 @@ def _unpooled(dy, x):
 
 
 def by_hand(**sizes):
-    def step():
+    def gradients(weights, losses):
         w1, b1, w2, b2, w3, b3, w4, b4 = weights
         rows1 = _windows(x)
         h1 = np.maximum(rows1 @ w1.reshape(-1, w1.shape[-1]) + b1, 0)
@@ -158,31 +128,20 @@ def by_hand(**sizes):
         p2 = _blocks(h2).max(-1)
         flat = p2.reshape(len(x), -1)
         h3 = np.maximum(flat @ w3 + b3, 0)
-        logits = h3 @ w4 + b4
-        logits -= logits.max(1, keepdims=True)
-        logs = logits - np.log(np.exp(logits).sum(1, keepdims=True))
-        loss = -logs[np.arange(len(x)), labels].mean()
-        d4 = (np.exp(logs) - one_hot) / np.float32(len(x))
+        loss, d4 = losses(h3 @ w4 + b4)
         d3 = (d4 @ w4.T) * (h3 > 0)
         d2 = _unpooled((d3 @ w3.T).reshape(p2.shape), h2) * (h2 > 0)
         flipped = w2[::-1, ::-1].swapaxes(2, 3)
         d1 = _unpooled(_windows(d2) @ flipped.reshape(-1, flipped.shape[-1]), h1) * (h1 > 0)
         axes = (0, 1, 2)
-        gradients = (
+        return loss, (
             np.tensordot(rows1, d1, (axes, axes)).reshape(w1.shape), d1.sum(axes),
             np.tensordot(rows2, d2, (axes, axes)).reshape(w2.shape), d2.sum(axes),
             flat.T @ d3, d3.sum(0), h3.T @ d4, d4.sum(0),
         )  # fmt: skip
-        for weight, velocity, gradient in zip(weights, velocities, gradients, strict=True):
-            velocity *= np.float32(MOMENTUM)
-            velocity += gradient
-            weight -= np.float32(RATE) * velocity
-        return loss
 
     x, labels, weights = _data(**sizes)
-    velocities = [np.zeros_like(value) for value in weights]
-    one_hot = np.eye(sizes["classes"], dtype=np.float32)[labels]
-    return step
+    return numpy_run(gradients, weights, labels, sizes["classes"])
 
 
 def limit(compiled_c, batch, size, widths, hidden, classes):
