@@ -16,9 +16,9 @@ from .conditionals import truth
 from .failures import Checks, leave, raise_of
 from .leaves import is_array
 from .library import Build, Library, Program, Type
-from .tracing import converted
+from .tracing import converted, staged
 
 __all__ = [
     "ITERATION", "ArrayBackend", "Build", "Checks", "Library", "Program", "Type", "converted", "is_array", "leave",
-    "raise_of", "truth",
+    "raise_of", "staged", "truth",
 ]  # fmt: skip

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from agc.autograph import api, staging
 from agc.autograph.experimental import Feature
@@ -11,6 +12,7 @@ from agc.autograph.experimental import Feature
 from . import failures
 from .library import Library
 
+F = TypeVar("F", bound=Callable[..., Any])
 Traced = Callable[[tuple[Any, ...], dict[str, Any]], tuple[Any, failures.Checks]]
 
 
@@ -31,6 +33,19 @@ def converted(function: Callable[..., Any], library: Library) -> Traced:
         return result, checks
 
     return run
+
+
+def staged(function: F, library: Library) -> F:
+    """Return the function converted, with its checks staged while the library traces it."""
+    run = converted(function, library)
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        result, checks = run(args, kwargs)
+        failures.leave(checks)
+        return result
+
+    return cast(F, call)
 
 
 def _outcome(

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from agc.arrays import converted, leave
+from agc.arrays import converted, staged
 
 import jax
 
@@ -39,15 +39,7 @@ def autograph(function: F) -> F:
     >>> jax.vmap(jax.grad(hill))(jax.numpy.array([0.5, 3.0]))
     Array([2., 6.], dtype=float32)
     """
-    run = converted(function, LIBRARY)
-
-    @functools.wraps(function)
-    def staged(*args: Any, **kwargs: Any) -> Any:
-        result, checks = run(args, kwargs)
-        leave(checks)
-        return result
-
-    return staged  # type: ignore[return-value]
+    return staged(function, LIBRARY)
 
 
 def jit(function: F | None = None, /, **options: Any) -> Any:

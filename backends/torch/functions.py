@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from agc.arrays import converted, leave, raise_of
+from agc.arrays import converted, raise_of, staged
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
@@ -44,15 +44,7 @@ def autograph(function: F) -> F:
     >>> program.module()(torch.tensor([1.0, 2.0, 3.0, 4.0]))
     tensor([0.0625, 0.1250, 0.1875, 0.2500])
     """
-    run = converted(function, LIBRARY)
-
-    @functools.wraps(function)
-    def staged(*args: Any, **kwargs: Any) -> Any:
-        result, checks = run(args, kwargs)
-        leave(checks)
-        return result
-
-    return staged  # type: ignore[return-value]
+    return staged(function, LIBRARY)
 
 
 def compile(function: F | None = None, /, *, backend: str | Callable[..., Any] | None = None) -> Any:
@@ -104,7 +96,7 @@ def compile(function: F | None = None, /, *, backend: str | Callable[..., Any] |
 def _key(leaf: Any) -> Any:
     if isinstance(leaf, torch.Tensor):
         return torch.Tensor, tuple(leaf.shape), leaf.dtype, leaf.device
-    return type(leaf), leaf
+    return type(leaf), leaf, repr(leaf) if isinstance(leaf, (float, complex)) else None  # 0.0 == -0.0
 
 
 class _Traced:

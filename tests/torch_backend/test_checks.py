@@ -85,3 +85,18 @@ def test_values_are_printed_when_the_program_runs(capfd):
 
     shown(torch.tensor(1))
     assert capfd.readouterr().out.split("\n") == ["x = 1", "x = 2", ""]
+
+
+def test_numbers_that_are_equal_but_not_the_same_are_traced_on_their_own():
+    @agc.torch.compile
+    def quotient(x, by):
+        return x / by
+
+    x = torch.tensor(1.0)
+    assert [float(quotient(x, by)) for by in (0.0, -0.0, 1, 1.0, True)] == [
+        float("inf"),
+        -float("inf"),
+        1,
+        1,
+        1,
+    ]
