@@ -31,6 +31,7 @@ from .errors import (
 )
 from .import_hook import hook
 from .import_hook.hook import install_import_hook
+from .introspection.recursion_limit import raised_recursion_limit
 from .introspection.source_sites import assigned_before, assigned_in, running
 from .options.features import USUAL, Feature, Features, options_of
 from .options.loop_options import set_loop_options
@@ -52,7 +53,7 @@ __all__ = [
     "converting_reachable", "checking_may_alias", "is_user_class",
     "convert_packages", "leave_packages", "conversions", "Conversion",
     "cell_name", "shown_path",
-    "running", "assigned_before", "assigned_in", "altered_in",
+    "running", "assigned_before", "assigned_in", "altered_in", "raised_recursion_limit",
 ]  # fmt: skip
 
 F = TypeVar("F", bound=Callable[..., Any])

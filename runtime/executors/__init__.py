@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..ir.graph import Graph
+from ..ir.nesting import room_for
 from ..ir.structured import is_compiled_call
 from .interpreter import interpret
 from .replicas import has_replicas
@@ -32,12 +33,13 @@ def planned(graph: Graph) -> Runner:
     from ..optimize import fusion, optimize, regroup_products
     from .plan.plan import Plan  # … and no plan generator
 
-    graph = optimize(graph)
-    if any(map(is_compiled_call, graph.walk())):
-        from .llvm.native_calls import with_native_calls  # imported for these graphs only
+    with room_for(graph):
+        graph = optimize(graph)
+        if any(map(is_compiled_call, graph.walk())):
+            from .llvm.native_calls import with_native_calls  # imported for these graphs only
 
-        graph = with_native_calls(graph)
-    return Plan(fusion.run(regroup_products.run(graph))).run
+            graph = with_native_calls(graph)
+        return Plan(fusion.run(regroup_products.run(graph))).run
 
 
 def compiled_by(executor: str, graph: Graph) -> Any:

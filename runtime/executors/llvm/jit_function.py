@@ -18,6 +18,7 @@ from ...core.gc_pause import Pause
 from ...functionalize.errors import CannotCompileError, NeverRunsError
 from ...functionalize.random import with_streams
 from ...ir.graph import Graph
+from ...ir.nesting import room_for
 from ...ir.structured import communicates
 from ...ir.value_types import ListType, TensorType, VariableType
 from ...kernels.collective_transcript import Transcript
@@ -230,7 +231,7 @@ class JitFunction:
         return self._compiled([*arguments, *self._streams])
 
     def _compiled(self, arguments: Sequence[Any]) -> Compiled:
-        with Fence(self.graph), Pause():
+        with Fence(self.graph), Pause(), room_for(self.graph):
             unit, by_value = self._lowered(arguments)
             if by_value != self.by_value:
                 self.by_value = by_value
