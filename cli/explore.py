@@ -26,7 +26,8 @@ HELP = """Write one HTML page that shows a function from source to plan.
 The page has the source, the generated code, the traced graph, the graph after each
 optimizer pass, the gradient's graph and the plan. Point at a line, and its origins
 and results light up everywhere. The function runs with the arguments, for the values
-and times of its operations. Arguments are written as for `agc run`.
+and times of its operations; once, if it prints or has other effects. Arguments are
+written as for `agc run`.
 
 \b
 Examples:

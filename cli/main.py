@@ -33,6 +33,7 @@ Exit codes:
   1    the source cannot be converted, the program failed, or `agc check` found problems
   2    wrong usage: an option, a file, a function, an argument
   123  a bug in agc
+  130  Ctrl-C
   `agc run` of a program ends with the program's own exit code.
 """
 
