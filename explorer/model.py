@@ -68,7 +68,7 @@ def collect(
         "graphs": graphs,
         "gradient_note": note,
         "plan": _plan_as_json(plan, table, origins),
-        "native": _native_text(concrete.graph) if native else None,
+        "native": _native_as_json(concrete.graph, origins) if native else None,
     }
     is_run = run and not _has_specs((args, kwargs))
     model.update(
@@ -96,10 +96,14 @@ def _plan_as_json(plan: Plan, table: RowTable, origins: Origins) -> dict[str, An
     }
 
 
-def _native_text(graph: Graph) -> str:
-    from agc.runtime.executors.llvm import text
+def _native_as_json(graph: Graph, origins: Origins) -> dict[str, Any]:
+    from agc.runtime.executors.llvm import text_with_origins
 
-    return text(graph)
+    text, places = text_with_origins(graph)
+    return {
+        "lines": text.splitlines(),
+        "at": [None if each is None else origins.at(each.filename, each.line) for each in places],
+    }
 
 
 def _run(traced: Any, concrete: Any, final: Graph, table: RowTable, args: Any, kwargs: Any) -> dict[str, Any]:

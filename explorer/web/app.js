@@ -107,7 +107,7 @@ function formRows() {
   if (isGraph()) return stages().length ? stageRows(stages(), state.stage[state.tab]) : note(`No gradient. ${model.gradient_note}`);
   if (state.tab === "plan") return planRows();
   if (model.native === null) return note("Native code is not in this page: agc explore --native-ir adds it.");
-  return model.native.split("\n").map((text) => ({ text }));
+  return nativeRows();
 }
 
 function showStages() {
@@ -221,7 +221,12 @@ function remember() {
   if (state.drawing) parts.set("view", "drawing");
   if (place) parts.set("at", `${place.file}:${place.line}`);
   const text = parts.toString();
-  if (text !== location.hash.slice(1)) history.replaceState(null, "", text ? `#${text}` : "#");
+  if (text === location.hash.slice(1)) return;
+  try {
+    history.replaceState(null, "", text ? `#${text}` : "#");
+  } catch {
+    // A frame of a notebook has no address of its own.
+  }
 }
 
 function restore() {

@@ -83,6 +83,13 @@ function planRows() {
   });
 }
 
+function nativeRows() {
+  return model.native.lines.map((text, i) => {
+    const at = model.native.at[i] ?? undefined;
+    return { text, parts: nativeTokens(text), at, number: lineNumber(at) };
+  });
+}
+
 // What the details say about a run: by source line, the number of operations of the last stage, and the time of all.
 function summarizeLines() {
   const all = model.graphs.forward;

@@ -60,6 +60,18 @@ function graphTokens(row) {
   return parts;
 }
 
+const LLVM = /(?<c>;.*)|(?<s>"[^"]*")|(?<t>[%@!#][\w.$-]+)|(?<o>\b(?:f?add|f?sub|f?mul|[fsu]div|[fsu]rem|call|load|store|br|ret|phi|select|getelementptr|icmp|fcmp|switch)\b)|(?<k>\b(?:define|declare|target)\b|^[\w.$-]+:)/g;
+
+// The colored parts of a line of LLVM's code.
+function nativeTokens(text) {
+  const parts = [];
+  for (const match of text.matchAll(LLVM)) {
+    const [kind] = Object.entries(match.groups).find(([, found]) => found);
+    parts.push([kind, match.index, match.index + match[0].length]);
+  }
+  return parts;
+}
+
 // Marks that change the direction of the text after them, so that it does not look as it runs.
 const DIRECTIONS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 

@@ -171,6 +171,19 @@ def test_native_code_says_how_it_is_added(page):
     assert texts(page, "#forms") == ["Native code is not in this page: agc explore --native-ir adds it."]
 
 
+def test_native_code_is_linked_with_the_source(browser, model, tmp_path):
+    at = model["source"][0]["at"][2]
+    native = {"lines": ["define i32 @kernel(ptr %0) {", "  %1 = fmul float %0, %0"], "at": [None, at]}
+    path = tmp_path / "native.html"
+    path.write_text(render({**model, "native": native}))
+    page = browser.open(f"{path.as_uri()}#tab=native")
+    page.mouse("#forms .listing .row", index=1)
+    assert texts(page, "#source", ".chosen") == [model["source"][0]["lines"][2]]
+    assert page.evaluate("document.querySelector('#forms .row .o').textContent") == "fmul"
+    assert page.complaints == []
+    page.close()
+
+
 def test_narrow_windows_show_one_pane(browser, address):
     page = browser.open(address, 400, 780, dark=True)
     assert page.evaluate(

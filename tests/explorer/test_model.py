@@ -206,8 +206,17 @@ def test_objects_that_can_be_called_and_partial_functions_are_shown():
 
 def test_native_code_is_added_on_demand():
     pytest.importorskip("llvmlite")
-    model = collect(tf.function(lambda x: x * 2.0), tf.constant([1.0]), native=True)
-    assert "define" in model["native"]
+
+    def f(x):
+        y = tf.reduce_sum(x)
+        return tf.tanh(x) * y
+
+    model = collect(f, tf.ones([100]), native=True)
+    native, texts = model["native"], source_lines(model)
+    assert any(line.startswith("define") for line in native["lines"])
+    assert not any("!dbg" in line for line in native["lines"])
+    origins = {texts[at].strip() for at in native["at"] if at is not None}
+    assert origins == {"y = tf.reduce_sum(x)", "return tf.tanh(x) * y"}
 
 
 def test_the_page_holds_its_model_and_is_one_file():

@@ -39,7 +39,7 @@ from .diagnostics import CompilationError
 from .llvm_engine import INSTALL, missing
 
 if TYPE_CHECKING:
-    from .compile_graph import text
+    from .compile_graph import text, text_with_origins
     from .jit_function import JitFunction
 
 
@@ -56,17 +56,18 @@ __all__ = [
     "available",
     "missing",
     "text",
+    "text_with_origins",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    """Import `JitFunction` or `text` on first access, together with all lowering rules."""
+    """Import `JitFunction` or the functions for texts on first access, together with all lowering rules."""
     if name == "JitFunction":
         from .jit_function import JitFunction
 
         return JitFunction
-    if name == "text":
-        from .compile_graph import text
+    if name in ("text", "text_with_origins"):
+        from . import compile_graph
 
-        return text
+        return getattr(compile_graph, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

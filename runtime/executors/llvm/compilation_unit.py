@@ -104,6 +104,7 @@ class CompilationUnit:
         is_measured: bool = False,
         donors: Mapping[int, int] = _NONE,
         donation: Donation = Donation.EARLY,
+        is_located: bool = False,
     ) -> None:
         self.graph = graph
         self._donors = donors
@@ -123,6 +124,7 @@ class CompilationUnit:
         self.kernel.attributes.add("noinline")  # facts about its arguments are expensive to keep
         e = Emitter(self.module, self.kernel)
         self.meter = e.meter = Instrumentation(e) if is_measured else None
+        self.located = e.located = {} if is_located else None
         self._write(e)
         if e.meter is not None:
             e.meter.finish()

@@ -15,6 +15,7 @@ from ...core.shapes import num_elements
 from ...functionalize.errors import CannotCompileError
 from ...functionalize.random import with_streams
 from ...ir.graph import Constant, Graph
+from ...ir.source_location import Origin
 from ...ir.value_types import ListType, VariableType
 from . import list_abi, llvm_engine
 from .codegen.llvm_types import STORED
@@ -88,12 +89,13 @@ def lowered(
     assigned: Sequence[int] = (),
     is_measured: bool = False,
     with_sizes: bool = True,
+    is_located: bool = False,
 ) -> Any:
     """Lower a graph without variables, for inputs of these types or constants, to a `CompilationUnit`.
 
     `assigned` are the inputs whose new values are the last outputs. With `is_measured`, the code is
-    instrumented for a profile. Without `with_sizes`, all shapes must be static. Raise `CannotCompileError`
-    with the reasons.
+    instrumented for a profile. Without `with_sizes`, all shapes must be static. With `is_located`, the unit has the
+    operation of each instruction. Raise `CannotCompileError` with the reasons.
     """
     why = llvm_engine.missing()
     if why is not None:
@@ -108,14 +110,14 @@ def lowered(
     first = len(graph.outputs) - len(assigned)
     donors = {first + i: given.index(number) for i, number in enumerate(assigned)}
     whole = schedule_updates.run(regroup_products.run(plain))
-    unit = _unit(whole, is_measured, donors)
+    unit = _unit(whole, is_measured, donors, is_located)
     if any(len(graph.outputs) - 1 - i in unit.sized for i in range(len(assigned))):
         raise CannotCompileError(["the new shape of a variable depends on values"])
     unit.assigned = [number for i, number in donors.items() if i not in unit.overwritten]
     return unit
 
 
-def _unit(graph: Graph, is_measured: bool, donors: Mapping[int, int]) -> Any:
+def _unit(graph: Graph, is_measured: bool, donors: Mapping[int, int], is_located: bool) -> Any:
     """Lower a graph whose outputs may use the memory of the inputs in `donors`."""
     from .codegen.early_outputs import Donation
     from .codegen.function_builder import TooLateError
@@ -125,20 +127,32 @@ def _unit(graph: Graph, is_measured: bool, donors: Mapping[int, int]) -> Any:
     total = sum(sizes.values())
     large = {i: donors[i] for i in donors if sizes[i] >= _FEWEST and total > LONG}
     try:
-        return CompilationUnit(graph, is_measured, large, Donation.EARLY)
+        return CompilationUnit(graph, is_measured, large, Donation.EARLY, is_located)
     except TooLateError:
-        return CompilationUnit(graph, is_measured, large, Donation.LAST)
+        return CompilationUnit(graph, is_measured, large, Donation.LAST, is_located)
 
 
 def text(graph: Graph) -> str:
     """Return the optimized LLVM IR of a graph with static shapes."""
+    return llvm_engine.optimized(*_unit_of(graph).code())
+
+
+def text_with_origins(graph: Graph) -> tuple[str, list[Origin | None]]:
+    """Return the optimized LLVM IR of a graph with static shapes, and the origin of each of its lines."""
+    from .line_info import LineInfo
+
+    unit = _unit_of(graph, is_located=True)
+    info = LineInfo(unit.module, unit.located)
+    return info.split(llvm_engine.optimized(*unit.code()))
+
+
+def _unit_of(graph: Graph, is_located: bool = False) -> Any:
     why = llvm_engine.missing()
     if why is not None:
         raise ValueError(f"there is no native code: {why}")
     try:
         with Fence(graph):
             plain, _ = prepared(with_streams(graph)[0])
-            unit = lowered(plain, [value.spec for value in plain.inputs])
-            return llvm_engine.optimized(*unit.code())
+            return lowered(plain, [value.spec for value in plain.inputs], is_located=is_located)
     except CannotCompileError as refusal:
         raise refused(graph, refusal) from None

@@ -125,6 +125,9 @@ class Measuring(Arithmetic):
     operation: Operation | None = None  # the operation that is being lowered
     group: Sequence[Any] = ()  # the lazy nodes that the next nest computes
     bulk = 0  # number of loop nests opened so far
+    located: dict[int, tuple[Any, Operation]] | None = (
+        None  # by `id`, an instruction and its operation, for texts
+    )
 
     function: Any
     _groups: list[Any]
@@ -134,6 +137,13 @@ class Measuring(Arithmetic):
         """Measure the code of an operation, unless it is only rank-0 code in registers."""
         outer, self.operation = self.operation, operation
         meter = self.meter
+        if self.located is not None:
+            block, count, position = self.b.block, len(self.function.blocks), len(self.b.block.instructions)
+            yield
+            self.operation = outer
+            for each in self._emitted_since(block, position, count):
+                self.located.setdefault(id(each), (each, operation))
+            return
         if meter is None or self._groups or is_branch(operation):
             yield
             self.operation = outer
@@ -143,15 +153,17 @@ class Measuring(Arithmetic):
         position = len(block.instructions)
         yield
         self.operation = outer
-        more = [
-            *block.instructions[position:],
-            *(i for b in self.function.blocks[count:] for i in b.instructions),
-        ]
+        more = self._emitted_since(block, position, count)
         is_bulk = self.bulk > bulk or is_loop(operation) or any(map(_is_bulk_call, more))
         if is_bulk:
             meter.end(around)
         elif meter.rows[-1].operations == (operation,) and meter.stands_at([operation]):
             meter.retract(around, written, block)
+
+    def _emitted_since(self, block: Any, position: int, count: int) -> list[Any]:
+        """Return the instructions of a block from a position on, and those of the blocks after the first `count`."""
+        blocks = self.function.blocks[count:]
+        return [*block.instructions[position:], *(each for b in blocks for each in b.instructions)]
 
     def computing(self, only_group: bool) -> int | None:
         """Start a row for a loop nest: for its group, and the operation being lowered unless `only_group`."""

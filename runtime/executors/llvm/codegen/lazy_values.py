@@ -277,7 +277,10 @@ class LazyElementwise(LazyValue):
 
     def element(self, e: Emitter, index: Index) -> Element:
         elements = [operand.at(e, index.within(e, operand.shape)) for operand in self.operands]
-        return self.rule(e, self.site, *elements)
+        if e.located is None or self.maker is None:
+            return self.rule(e, self.site, *elements)
+        with e.lowering(self.maker):
+            return self.rule(e, self.site, *elements)
 
     def cuts(self) -> Cuts:
         return cuts_of([self])
