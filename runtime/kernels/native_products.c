@@ -31,7 +31,9 @@
 #define YIELDS 200         /* and those after which it leaves its processor to others */
 #define MOST 64            /* threads */
 #define PATIENCE 50000     /* nanoseconds of waiting, beyond twice the own work, that show a busy machine, */
-#define ABSENCE 16         /* and how many times as long products are computed without threads then */
+#define ABSENCE 16         /* and how many times as long products are computed without threads then: at first, */
+#define LONGEST 256        /* and at most, while the machine stays busy */
+#define MEMORY 500000000   /* nanoseconds without a long wait after which the machine is no longer busy */
 
 #if defined(__x86_64__) || defined(__i386__)
 #define PAUSE() __builtin_ia32_pause()
@@ -152,7 +154,7 @@ static struct {
     Product *product; /* that threads may join */
     _Atomic int active;
     int threads, sleepers;
-    int64_t alone; /* the time until which products are computed without threads; with `caller` */
+    int64_t alone, absence; /* the time until which products are computed without threads, and its factor; with `caller` */
 } pool = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, PTHREAD_COND_INITIALIZER};
 
 static void *serve(void *seen_at_start)
@@ -229,7 +231,10 @@ static void share(Product *p, int64_t total)
     while (pool.active) pthread_cond_wait(&pool.done, &pool.lock);
     pthread_mutex_unlock(&pool.lock);
     int64_t waited = now() - worked;
-    if (waited > 2 * (worked - start) + PATIENCE) pool.alone = worked + waited + ABSENCE * waited;
+    if (waited <= 2 * (worked - start) + PATIENCE) return;
+    int64_t longer = 4 * pool.absence < LONGEST ? 4 * pool.absence : LONGEST;
+    pool.absence = start - pool.alone > MEMORY ? ABSENCE : longer;
+    pool.alone = worked + waited + pool.absence * waited;
 }
 
 static void run(Product *p, int64_t total)
