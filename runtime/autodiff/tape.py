@@ -31,6 +31,7 @@ from ..ir.source_location import site
 from ..ops.arrays.concat_split import join
 from ..ops.arrays.creation import ones_like, zeros
 from ..ops.arrays.shape_ops import shape
+from ..ops.framework.eager_calls import native
 from ..ops.math.cast import identity
 from .backprop import gradients
 from .jacobian import batch_jacobian, jacobian
@@ -133,21 +134,7 @@ class GradientTape:
         self, op: OpDef, inputs: Sequence[Any], attrs: Mapping[str, Any], outputs: Sequence[Any]
     ) -> None:
         """Record an operation that ran eagerly, if one of its inputs is watched or depends on a watched tensor."""
-        if self._builder is not None:
-            return
-        tracked = self._tracked
-        is_tracked = False
-        for x in inputs:
-            if type(x) is not EagerTensor and id(x) not in tracked:
-                self._accessed((x,))
-            if id(x) in tracked:
-                is_tracked = True
-        if is_tracked:
-            self._records.append(EagerRecord(op, inputs, attrs, outputs, site()))  # type: ignore[union-attr]
-            for y in outputs:
-                kind = y._kind or abstract_value_of(y) if type(y) is EagerTensor else None
-                if carries_gradient(y) if kind is None else kind.carries_gradient:
-                    tracked.add(id(y))
+        computed_fast(self, op, inputs, attrs, outputs)
 
     def _accessed(self, inputs: Sequence[Any]) -> None:
         """Watch the trainable variables that an operation reads or assigns, unless the tape shall not."""
@@ -427,6 +414,32 @@ class GradientTape:
     def _used(self) -> None:
         if not self._persistent:
             self._records = None
+
+
+def computed(
+    tape: GradientTape, op: OpDef, inputs: Sequence[Any], attrs: Mapping[str, Any], outputs: Sequence[Any]
+) -> None:
+    """Record an operation as `GradientTape.computed` does, without the C extension."""
+    if tape._builder is not None:
+        return
+    tracked = tape._tracked
+    is_tracked = False
+    for x in inputs:
+        if type(x) is not EagerTensor and id(x) not in tracked:
+            tape._accessed((x,))
+        if id(x) in tracked:
+            is_tracked = True
+    if is_tracked:
+        tape._records.append(EagerRecord(op, inputs, attrs, outputs, site()))  # type: ignore[union-attr]
+        for y in outputs:
+            kind = y._kind or abstract_value_of(y) if type(y) is EagerTensor else None
+            if carries_gradient(y) if kind is None else kind.carries_gradient:
+                tracked.add(id(y))
+
+
+if native is not None:
+    native.register_tape(GradientTape, EagerRecord, site, carries_gradient)
+computed_fast = native.tape_computed if native else computed
 
 
 def choice(value: Any) -> UnconnectedGradients:

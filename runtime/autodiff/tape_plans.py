@@ -20,7 +20,7 @@ from ..core.symbolic_tensor import SymbolicTensor
 from ..core.tensor import EagerTensor
 from ..core.variable import Variable
 from ..ir.builder import Builder, is_plain
-from ..ops.framework.eager_calls import KeptAttributes
+from ..ops.framework.eager_calls import KeptAttributes, native
 from .backprop import gradients
 from .eager_gradients import GradientPlan, finished, input_for
 from .sparse_gradients import HANDING_ON
@@ -88,20 +88,28 @@ class TapeFlow:
         return True
 
     def _have_types(self, tensors: Sequence[Any]) -> bool:
-        for x in tensors:
-            number = self.numbers.get(id(x))
-            if number is not None:
-                self.parts.append(number)
-                continue
-            self.numbers[id(x)] = len(self.tensors)
-            self.tensors.append(x)
-            if type(x) is EagerTensor:
-                self.parts.append(x._kind or abstract_value_of(x))
-            elif type(x) is Variable:
-                self.parts += (Variable, x.content_spec.dtype, x.content_spec.shape)
-            else:
-                return False
-        return True
+        return types_fast(self.numbers, self.tensors, self.parts, tensors)
+
+
+def flow_types(numbers: dict[int, int], tensors: list[Any], parts: list[Any], values: Sequence[Any]) -> bool:
+    """Append the numbers of values that are known, and the types of others; return whether all have one."""
+    for x in values:
+        number = numbers.get(id(x))
+        if number is not None:
+            parts.append(number)
+            continue
+        numbers[id(x)] = len(tensors)
+        tensors.append(x)
+        if type(x) is EagerTensor:
+            parts.append(x._kind or abstract_value_of(x))
+        elif type(x) is Variable:
+            parts.append((Variable, x.content_spec.dtype, x.content_spec.shape))
+        else:
+            return False
+    return True
+
+
+types_fast = native.flow_types if native else flow_types
 
 
 def _plan(

@@ -196,7 +196,14 @@ def run_kept(
 
 
 def elementwise(
-    compute: Any, accepted: Set[Any], on_numbers: bool, x: Any, y: Any = None
+    compute: Any,
+    accepted: Set[Any],
+    on_numbers: bool,
+    recorders: Sequence[Recorder],
+    op: Any,
+    kept: KeptAttributes,
+    x: Any,
+    y: Any = None,
 ) -> EagerTensor | None:
     """Return the result of an elementwise operation on tensors of one accepted dtype; None if it must be checked.
 
@@ -219,23 +226,26 @@ def elementwise(
         return None  # the complete way raises the full error message
     finally:
         end(before)
-    return EagerTensor(found if type(found) is np.ndarray else np.asarray(found))
+    result = EagerTensor(found if type(found) is np.ndarray else np.asarray(found))
+    for recorder in recorders:
+        recorder.computed(op, (x,) if y is None else (x, y), kept, (result,))
+    return result
 
 
-def _fastest() -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Return `run_kept` and `elementwise`, in C if that extension was built."""
+def _extension() -> Any:
+    """Return the C extension; None if it was not built."""
     if os.environ.get("AGC_NATIVE_CALLS") == "0":
-        return run_kept, elementwise
+        return None
     try:
-        from . import _native_eager as native  # type: ignore[attr-defined, unused-ignore]
+        from . import _native_eager as found  # type: ignore[attr-defined, unused-ignore]
 
-        native.register(
+        found.register(
             EagerTensor, Variable, EagerCall, shapes.TensorShape, tuple(_ATOMS), abstract_value_of,
             SILENCE, begin, end, (ValueError, errors.OpError),
         )  # fmt: skip
     except (ImportError, TypeError):
-        return run_kept, elementwise
-    return native.run_kept, native.elementwise
+        return None
+    return found
 
 
 def _result(found: Any, dtype: Any, kind: Any) -> EagerTensor:
@@ -342,4 +352,6 @@ def eager_call(
     return EagerCall(op, inputs, attributes, specs, results)
 
 
-run_fast, elementwise_fast = _fastest()
+native = _extension()
+run_fast = native.run_kept if native else run_kept
+elementwise_fast = native.elementwise if native else elementwise

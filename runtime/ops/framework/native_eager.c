@@ -3,8 +3,8 @@
    op(x, axis=1)   →   key   →   EagerCall   →   arrays   →   kernel   →   tensor
                        no EagerCall: (key, number of tensors), for the complete way in Python
 
-   eager_calls.py and op_families.py have the same in Python. The offsets of slots come from the member descriptors of
-   their classes. */
+   eager_calls.py and autodiff/tape_records.py have the same in Python. The offsets of slots come from the member
+   descriptors of their classes. */
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -22,12 +22,17 @@ enum { ATTRIBUTES, COMPUTE, DTYPE, KIND, OP, POSITIONS, RETURNS_MANY, TAIL, TEMP
 static const char *const slot_names[SLOTS] = {
     "attributes", "compute", "dtype", "kind", "op", "positions", "returns_many", "tail", "template",
 };
+enum { RECORD_OP, RECORD_INPUTS, RECORD_ATTRS, RECORD_OUTPUTS, RECORD_SITE, RECORD_SLOTS };
+static const char *const record_names[RECORD_SLOTS] = {"op", "inputs", "attrs", "outputs", "site"};
 
 static PyTypeObject *Tensor, *Variable, *EagerCall, *TensorShape; /* set by `register` */
 static PyObject *atoms, *kind_of, *silence, *begin, *end, *refused;
 static Py_ssize_t array_offset, kind_offset, slots[SLOTS];
+static PyTypeObject *Tape, *Record; /* set by `register_tape` */
+static PyObject *site_of, *carries;
+static Py_ssize_t record_slots[RECORD_SLOTS];
 static PyObject *name_computed, *name_failed, *name_several, *name_owner, *name_value, *name_dims, *name_spec,
-    *name_dtype, *name_shape;
+    *name_dtype, *name_shape, *name_builder, *name_tracked, *name_records, *name_accessed, *name_carries;
 
 #define AT(object, offset) (*(PyObject **)((char *)(object) + (offset)))
 #define SLOT(call, number) AT(call, slots[number])
@@ -55,12 +60,14 @@ static int put(Key *key, PyObject *part)
 
 static int put_type(Key *key, PyObject *x) { return put(key, Py_NewRef((PyObject *)Py_TYPE(x))); }
 
-static int put_tensor(Key *key, PyObject *x)
+/* Return the abstract value of a tensor. */
+static PyObject *kind_in(PyObject *x)
 {
     PyObject *kind = AT(x, kind_offset);
-    kind = kind == NULL || kind == Py_None ? PyObject_CallOneArg(kind_of, x) : Py_NewRef(kind);
-    return put(key, kind) && PyList_Append(key->tensors, x) == 0;
+    return kind == NULL || kind == Py_None ? PyObject_CallOneArg(kind_of, x) : Py_NewRef(kind);
 }
+
+static int put_tensor(Key *key, PyObject *x) { return put(key, kind_in(x)) && PyList_Append(key->tensors, x) == 0; }
 
 static int put_variable(Key *key, PyObject *x)
 {
@@ -195,14 +202,145 @@ static void explain(PyObject *call, PyObject *const *arrays, Py_ssize_t count)
     Py_XDECREF(trace);
 }
 
+/* Tapes ---------------------------------------------------------------------------------------------------------- */
+
+/* Return whether a set of keys has that of an object; -1 with an exception. */
+static int has_key_of(PyObject *keys, PyObject *x)
+{
+    PyObject *key = PyLong_FromVoidPtr(x);
+    int found = key == NULL ? -1 : PySet_Contains(keys, key);
+    Py_XDECREF(key);
+    return found;
+}
+
+static int add_key_of(PyObject *keys, PyObject *x)
+{
+    PyObject *key = PyLong_FromVoidPtr(x);
+    int failed = key == NULL ? -1 : PySet_Add(keys, key);
+    Py_XDECREF(key);
+    return failed;
+}
+
+/* Return whether a tape tracks an input of an operation; -1 with an exception. Variables are watched when they are read. */
+static int is_tracked(PyObject *tape, PyObject *tracked, PyObject *x)
+{
+    int found = has_key_of(tracked, x);
+    if (found != 0 || Py_IS_TYPE(x, Tensor)) return found;
+    PyObject *inputs = PyTuple_Pack(1, x);
+    PyObject *nothing = inputs == NULL ? NULL : PyObject_CallMethodOneArg(tape, name_accessed, inputs);
+    Py_XDECREF(inputs);
+    Py_XDECREF(nothing);
+    return nothing == NULL ? -1 : has_key_of(tracked, x);
+}
+
+/* Track an output if it carries gradients. */
+static int track(PyObject *tracked, PyObject *y)
+{
+    int is_tensor = Py_IS_TYPE(y, Tensor);
+    PyObject *kind = is_tensor ? kind_in(y) : NULL, *answer = NULL;
+    if (!is_tensor) answer = PyObject_CallOneArg(carries, y);
+    else if (kind != NULL) answer = PyObject_GetAttr(kind, name_carries);
+    int is_carrier = answer == NULL ? -1 : PyObject_IsTrue(answer);
+    Py_XDECREF(kind);
+    Py_XDECREF(answer);
+    return is_carrier == 1 ? add_key_of(tracked, y) : is_carrier;
+}
+
+static int add_record(PyObject *records, PyObject *const *parts)
+{
+    PyObject *made = Record->tp_alloc(Record, 0);
+    if (made == NULL) return -1;
+    for (int i = 0; i < RECORD_SITE; i++) AT(made, record_slots[i]) = Py_NewRef(parts[i]);
+    AT(made, record_slots[RECORD_SITE]) = PyObject_CallNoArgs(site_of);
+    int failed = AT(made, record_slots[RECORD_SITE]) == NULL ? -1 : PyList_Append(records, made);
+    Py_DECREF(made);
+    return failed;
+}
+
+/* Record an operation, given as op, inputs, attributes and outputs, if the tape tracks an input. */
+static int tape_computed(PyObject *tape, PyObject *const *parts)
+{
+    PyObject *builder = PyObject_GetAttr(tape, name_builder), *tracked = NULL, *records = NULL;
+    int is_wanted = 0, failed = builder == NULL ? -1 : 0;
+    Py_XDECREF(builder);
+    if (builder != Py_None) return failed;
+    tracked = PyObject_GetAttr(tape, name_tracked);
+    PyObject *inputs = PySequence_Fast(parts[RECORD_INPUTS], "inputs"), *outputs = NULL;
+    if (tracked == NULL || inputs == NULL || !PySet_Check(tracked)) failed = -1;
+    for (Py_ssize_t i = 0; failed == 0 && i < PySequence_Fast_GET_SIZE(inputs); i++) {
+        int found = is_tracked(tape, tracked, PySequence_Fast_GET_ITEM(inputs, i));
+        if (found < 0) failed = -1;
+        is_wanted |= found > 0;
+    }
+    if (failed == 0 && is_wanted) {
+        records = PyObject_GetAttr(tape, name_records);
+        outputs = PySequence_Fast(parts[RECORD_OUTPUTS], "outputs");
+        failed = records == NULL || outputs == NULL || !PyList_Check(records) ? -1 : add_record(records, parts);
+        for (Py_ssize_t i = 0; failed == 0 && i < PySequence_Fast_GET_SIZE(outputs); i++)
+            failed = track(tracked, PySequence_Fast_GET_ITEM(outputs, i));
+    }
+    Py_XDECREF(tracked);
+    Py_XDECREF(inputs);
+    Py_XDECREF(records);
+    Py_XDECREF(outputs);
+    if (failed != 0 && !PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "the tape does not record");
+    return failed;
+}
+
+static PyObject *computed_on_tape(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    if (count != 5) return PyErr_Format(PyExc_TypeError, "tape_computed(tape, op, inputs, attrs, outputs)");
+    if (tape_computed(args[0], args + 1) < 0) return NULL;
+    Py_RETURN_NONE;
+}
+
+/* Append the parts of the flow's key for some tensors: the numbers of those that it has, the types of others. */
+static PyObject *flow_types(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    if (count != 4 || !PyDict_CheckExact(args[0]) || !PyList_CheckExact(args[1]) || !PyList_CheckExact(args[2]))
+        return PyErr_Format(PyExc_TypeError, "flow_types(numbers, tensors, parts, values)");
+    PyObject *numbers = args[0], *tensors = args[1], *parts = args[2], *values = PySequence_Fast(args[3], "values");
+    int failed = values == NULL ? -1 : 0, is_known = 1;
+    for (Py_ssize_t i = 0; failed == 0 && is_known && i < PySequence_Fast_GET_SIZE(values); i++) {
+        PyObject *x = PySequence_Fast_GET_ITEM(values, i), *key = PyLong_FromVoidPtr(x), *part = NULL, *spec = NULL;
+        PyObject *number = key == NULL ? NULL : PyDict_GetItemWithError(numbers, key);
+        if (number != NULL) failed = PyList_Append(parts, number);
+        else if (PyErr_Occurred()) failed = -1;
+        else {
+            PyObject *next = PyLong_FromSsize_t(PyList_GET_SIZE(tensors));
+            failed = next == NULL || PyDict_SetItem(numbers, key, next) < 0 ? -1 : PyList_Append(tensors, x);
+            Py_XDECREF(next);
+            if (failed == 0 && Py_IS_TYPE(x, Tensor)) part = kind_in(x);
+            else if (failed == 0 && Py_IS_TYPE(x, Variable)) {
+                spec = PyObject_GetAttr(x, name_spec);
+                PyObject *dtype = spec == NULL ? NULL : PyObject_GetAttr(spec, name_dtype);
+                PyObject *shape = spec == NULL ? NULL : PyObject_GetAttr(spec, name_shape);
+                if (dtype != NULL && shape != NULL) part = PyTuple_Pack(3, (PyObject *)Variable, dtype, shape);
+                Py_XDECREF(dtype);
+                Py_XDECREF(shape);
+                Py_XDECREF(spec);
+            }
+            else is_known = 0;
+            if (failed == 0 && is_known) failed = part == NULL ? -1 : PyList_Append(parts, part);
+            Py_XDECREF(part);
+        }
+        Py_XDECREF(key);
+    }
+    Py_XDECREF(values);
+    return failed != 0 ? NULL : PyBool_FromLong(is_known);
+}
+
 static int record(PyObject *recorders, PyObject *op, PyObject *tensors, PyObject *attributes, PyObject *outputs)
 {
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(recorders); i++) {
         PyObject *arguments[] = {Py_NewRef(PyList_GET_ITEM(recorders, i)), op, tensors, attributes, outputs};
-        PyObject *nothing = PyObject_VectorcallMethod(name_computed, arguments, 5, NULL);
+        PyObject *nothing = NULL;
+        int failed = 0;
+        if (Tape != NULL && Py_IS_TYPE(arguments[0], Tape)) failed = tape_computed(arguments[0], arguments + 1);
+        else failed = (nothing = PyObject_VectorcallMethod(name_computed, arguments, 5, NULL)) == NULL ? -1 : 0;
         Py_DECREF(arguments[0]);
-        if (nothing == NULL) return -1;
-        Py_DECREF(nothing);
+        Py_XDECREF(nothing);
+        if (failed != 0) return -1;
     }
     return 0;
 }
@@ -289,15 +427,25 @@ static PyObject *run_kept(PyObject *module, PyObject *const *args, Py_ssize_t co
     return result;
 }
 
+/* Record an elementwise operation. */
+static int record_elements(PyObject *recorders, PyObject *op, PyObject *kept, PyObject *const *x, int size, PyObject *y)
+{
+    PyObject *inputs = size == 1 ? PyTuple_Pack(1, x[0]) : PyTuple_Pack(2, x[0], x[1]), *outputs = PyTuple_Pack(1, y);
+    int failed = inputs == NULL || outputs == NULL ? -1 : record(recorders, op, inputs, kept, outputs);
+    Py_XDECREF(inputs);
+    Py_XDECREF(outputs);
+    return failed;
+}
+
 /* Return the result of an elementwise operation on tensors of one accepted dtype; None if it must be checked. */
 static PyObject *elementwise(PyObject *module, PyObject *const *args, Py_ssize_t count)
 {
-    if (count < 4 || count > 5 || !PyAnySet_Check(args[1]))
-        return PyErr_Format(PyExc_TypeError, "elementwise(compute, accepted, on_numbers, x, y)");
+    if (count < 7 || count > 8 || !PyAnySet_Check(args[1]) || !PyList_CheckExact(args[3]))
+        return PyErr_Format(PyExc_TypeError, "elementwise(compute, accepted, on_numbers, recorders, op, kept, x, y)");
     PyObject *arrays[2], *dtype = NULL;
-    int size = (int)count - 3, is_scalar = args[2] == Py_True;
+    int size = (int)count - 6, is_scalar = args[2] == Py_True;
     for (int i = 0; i < size; i++) {
-        PyObject *array = Py_IS_TYPE(args[3 + i], Tensor) ? AT(args[3 + i], array_offset) : NULL;
+        PyObject *array = Py_IS_TYPE(args[6 + i], Tensor) ? AT(args[6 + i], array_offset) : NULL;
         if (array == NULL || !PyArray_CheckExact(array)) Py_RETURN_NONE;
         PyObject *own = (PyObject *)PyArray_DESCR((PyArrayObject *)array);
         if (dtype != NULL && own != dtype) Py_RETURN_NONE;
@@ -319,6 +467,9 @@ static PyObject *elementwise(PyObject *module, PyObject *const *args, Py_ssize_t
         PyErr_Clear();
         Py_RETURN_NONE;
     }
+    if (result != NULL && PyList_GET_SIZE(args[3]) > 0
+        && record_elements(args[3], args[4], args[5], args + 6, size, result) < 0)
+        Py_CLEAR(result);
     return result;
 }
 
@@ -356,6 +507,18 @@ static PyObject *register_classes(PyObject *module, PyObject *args)
     Py_RETURN_NONE;
 }
 
+static PyObject *register_tape(PyObject *module, PyObject *args)
+{
+    PyObject *given[4];
+    if (!PyArg_ParseTuple(args, "O!O!OO", &PyType_Type, &given[0], &PyType_Type, &given[1], &given[2], &given[3]))
+        return NULL;
+    for (int i = 0; i < RECORD_SLOTS; i++)
+        if ((record_slots[i] = slot_offset((PyTypeObject *)given[1], record_names[i])) < 0) return NULL;
+    PyObject **kept[] = {(PyObject **)&Tape, (PyObject **)&Record, &site_of, &carries};
+    for (int i = 0; i < 4; i++) Py_XSETREF(*kept[i], Py_NewRef(given[i]));
+    Py_RETURN_NONE;
+}
+
 static PyMethodDef functions[] = {
     {"register", register_classes, METH_VARARGS,
      "register(tensor_class, variable_class, call_class, shape_class, atoms, kind_of, silence, begin, end, refused)\n"
@@ -364,8 +527,15 @@ static PyMethodDef functions[] = {
      "run_kept(calls, args, kwargs, takes_variables, recorders)\n--\n\nReturn the result of the call that is kept for "
      "these arguments; else the key (None if there is none) and the number of tensors."},
     {"elementwise", (PyCFunction)(void (*)(void))elementwise, METH_FASTCALL,
-     "elementwise(compute, accepted, on_numbers, x, y)\n--\n\nReturn the result of an elementwise operation on tensors "
-     "of one accepted dtype, or None."},
+     "elementwise(compute, accepted, on_numbers, recorders, op, kept, x, y)\n--\n\nReturn the result of an elementwise "
+     "operation on tensors of one accepted dtype, or None."},
+    {"register_tape", register_tape, METH_VARARGS,
+     "register_tape(tape_class, record_class, site, carries_gradient)\n--\n\nSet the classes and functions of tapes."},
+    {"tape_computed", (PyCFunction)(void (*)(void))computed_on_tape, METH_FASTCALL,
+     "tape_computed(tape, op, inputs, attrs, outputs)\n--\n\nRecord an operation if the tape tracks an input."},
+    {"flow_types", (PyCFunction)(void (*)(void))flow_types, METH_FASTCALL,
+     "flow_types(numbers, tensors, parts, values)\n--\n\nAppend the parts of a flow's key for some tensors; return "
+     "whether they have a key."},
     {NULL},
 };
 
@@ -379,7 +549,8 @@ PyMODINIT_FUNC PyInit__native_eager(void)
     struct { PyObject **at; const char *text; } names[] = {
         {&name_computed, "computed"}, {&name_failed, "failed"}, {&name_several, "several"}, {&name_owner, "_owner"},
         {&name_value, "value"}, {&name_dims, "dims"}, {&name_spec, "content_spec"}, {&name_dtype, "dtype"},
-        {&name_shape, "shape"},
+        {&name_shape, "shape"}, {&name_builder, "_builder"}, {&name_tracked, "_tracked"}, {&name_records, "_records"},
+        {&name_accessed, "_accessed"}, {&name_carries, "carries_gradient"},
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if ((*names[i].at = PyUnicode_InternFromString(names[i].text)) == NULL) return NULL;

@@ -149,10 +149,10 @@ class Unary(Elementwise):
         if stack.eager and len(args) == 1 and not kwargs and not placement.observed:
             (x,) = args
             if type(x) is EagerTensor:
-                result = elementwise_fast(self.compute, self._taken, False, x)
+                result = elementwise_fast(
+                    self.compute, self._taken, False, stack.recorders, self, self._kept, x
+                )
                 if result is not None:
-                    for recorder in stack.recorders:
-                        recorder.computed(self, args, self._kept, (result,))
                     return result
         return super().__call__(*args, **kwargs)
 
@@ -166,10 +166,10 @@ class Binary(Elementwise):
             if type(x) is not EagerTensor or type(y) is not EagerTensor:
                 x, y = _eager_pair(x, y)
             if y is not None:
-                result = elementwise_fast(self.compute, self._taken, self._is_operator, x, y)
+                result = elementwise_fast(
+                    self.compute, self._taken, self._is_operator, stack.recorders, self, self._kept, x, y
+                )
                 if result is not None:
-                    for recorder in stack.recorders:
-                        recorder.computed(self, (x, y), self._kept, (result,))
                     return result
         return super().__call__(*args, **kwargs)
 
