@@ -51,38 +51,47 @@ class DType:
 
     @property
     def base_dtype(self) -> DType:
+        """The dtype itself; there are no reference dtypes."""
         return self
 
     @property
     def is_floating(self) -> bool:
+        """True if elements are real floating-point numbers."""
         return self.kind == "f"
 
     @property
     def is_integer(self) -> bool:
+        """True if elements are integers, signed or not."""
         return self.kind in "iu"
 
     @property
     def is_unsigned(self) -> bool:
+        """True if elements are integers without a sign."""
         return self.kind == "u"
 
     @property
     def is_complex(self) -> bool:
+        """True if elements are complex numbers."""
         return self.kind == "c"
 
     @property
     def is_bool(self) -> bool:
+        """True if elements are bools."""
         return self.kind == "b"
 
     @property
     def is_numeric(self) -> bool:
+        """True if elements are numbers; bools are not."""
         return self.kind in "iufc"
 
     @property
     def is_quantized(self) -> bool:
+        """False: there are no quantized tensors."""
         return False
 
     @property
     def is_numpy_compatible(self) -> bool:
+        """True if a NumPy array can hold the elements."""
         return True
 
     @property
@@ -123,6 +132,7 @@ class DType:
         return _ENUM[self.name]
 
     def is_compatible_with(self, other: object) -> bool:
+        """Return whether the other dtype is the same one."""
         return self is as_dtype(other)
 
     def __eq__(self, other: object) -> bool:
@@ -188,6 +198,7 @@ class Handle(DType):
 
     @property
     def is_numpy_compatible(self) -> bool:
+        """False: the element is an object of this runtime."""
         return False
 
 
@@ -206,10 +217,12 @@ class Foreign(DType):
 
     @property
     def is_quantized(self) -> bool:
+        """True if elements are quantized numbers."""
         return self.kind == "q"
 
     @property
     def is_numpy_compatible(self) -> bool:
+        """True if a NumPy array can hold the elements."""
         return False
 
     @property

@@ -192,9 +192,10 @@ def test_errors_without_a_name_are_found():
     assert docstring_gaps.unnamed_errors(page, names) == ["open_file (OSError)"]
 
 
-def test_each_public_name_has_an_example_and_names_its_errors():
+def test_each_public_name_is_documented_with_an_example_and_its_errors():
     """The tests of modules run the examples."""
     found = reference.pages("tf", "autograph", "agc.explorer")
     names = reference.canonical(found)
     assert [f"{page.name}.{key}" for page in found for key in docstring_gaps.gaps(page, names)] == []
     assert [error for page in found for error in docstring_gaps.unnamed_errors(page, names)] == []
+    assert [member for page in found for member in docstring_gaps.undocumented(page, names)] == []

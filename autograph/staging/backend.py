@@ -149,6 +149,7 @@ class PythonBackend:
     lasting: tuple[type, ...] = ()
 
     def owns(self, value: Any) -> bool:
+        """Return True: each value may be a Python value."""
         return True
 
     def cond(
@@ -159,6 +160,7 @@ class PythonBackend:
         state: State,
         names: tuple[str, ...] = (),
     ) -> State:
+        """Run the branch that `test` selects."""
         return then(*state) if test else orelse(*state)
 
     def while_loop(
@@ -169,6 +171,7 @@ class PythonBackend:
         names: tuple[str, ...] = (),
         options: Mapping[str, Any] | None = None,
     ) -> State:
+        """Run the body while the test is true; return the last state."""
         while test(*state):
             state = body(*state)
         return state
@@ -182,6 +185,7 @@ class PythonBackend:
         until: str | None = None,
         options: Mapping[str, Any] | None = None,
     ) -> State:
+        """Run the body for each item, until the variable `until` is true; return the last state."""
         pull = iter(items)
         stop = None if until is None else names.index(until)
         while stop is None or not state[stop]:
@@ -193,24 +197,29 @@ class PythonBackend:
         return state
 
     def logical(self, op: str, first: Any, rest: Callable[[], Any] | None) -> Any:
+        """Return `first and rest()`, `first or rest()`, or `not first`."""
         if rest is None:
             return not first
         return (first and rest()) if op == "and" else (first or rest())
 
     def check(self, test: Any, message: Callable[[], Any] | None) -> None:
+        """Raise AssertionError, with the message, unless the test is true."""
         if not test:
             raise AssertionError(*() if message is None else (message(),))
 
     def length(self, value: Any) -> int | None:
+        """Return the number of items of a sequence; None for other values."""
         match value:
             case [*_]:  # tests the type only
                 return len(value)
         return None
 
     def is_(self, value: Any, truth: bool) -> bool:
+        """Return whether the value is this bool itself."""
         return value is truth
 
     def set_item(self, target: Any, key: Any, value: Any) -> Any:
+        """Assign an item in place; return the target."""
         target[key] = value
         return target
 

@@ -1,4 +1,4 @@
-"""List public names without an example, and unnamed errors: `python -m docs.site.docstring_gaps`.
+"""List gaps of public docstrings: examples, members, errors. `python -m docs.site.docstring_gaps` prints them.
 
 tf.lookup: 1 of 5 without example: TextFileIndex
 tf.io: errors without a name: GFile.write (PermissionDeniedError)
@@ -38,6 +38,21 @@ def unnamed_errors(page: reference.Page, names: dict[int, str]) -> list[str]:
             missing = sorted((raised(function) & PUBLIC) - set(re.findall(r"\w+", docstring)))
             found += [f"{name} ({', '.join(missing)})"] if missing else []
     return found
+
+
+def undocumented(page: reference.Page, names: dict[int, str]) -> list[str]:
+    """Return the public methods and properties without a docstring, which the reference leaves out."""
+    return [
+        f"{key}.{name}"
+        for key, value in _described(page, names)
+        if inspect.isclass(value)
+        for name, member in vars(value).items()
+        if not name.startswith("_") and _is_code(member) and not inspect.getdoc(getattr(value, name))
+    ]
+
+
+def _is_code(member: Any) -> bool:
+    return inspect.isfunction(member) or isinstance(member, (property, classmethod, staticmethod))
 
 
 def _described(page: reference.Page, names: dict[int, str]) -> Iterator[tuple[str, Any]]:
@@ -86,6 +101,8 @@ def main() -> None:
         described = sum(map(entries.is_described, page.members.values()))
         if missing:
             print(f"{page.name}: {len(missing)} of {described} without example: {', '.join(missing)}")
+        if bare := undocumented(page, names):
+            print(f"{page.name}: members without docstring: {', '.join(bare)}")
         if unnamed:
             print(f"{page.name}: errors without a name: {', '.join(unnamed)}")
 

@@ -118,7 +118,8 @@ def page_text(page: Page, names: dict[int, str]) -> str:
         if home == name and entries.is_described(value):
             texts.append(entries.text(name, value, names))
     table = "\n".join(["| name | |", "|---|---|", *rows])
-    common = "[Conventions](../conventions.md): shapes, dtypes and errors that all functions have in common."
+    common = "[Conventions](../conventions.md): shapes, dtypes and errors that all functions have in common. "
+    common += "Examples leave out prefixes such as `tf.`."
     return f"# {page.name}\n\n{summary_of(page.module)}\n\n{common}\n\n{table}\n\n" + "\n".join(texts)
 
 

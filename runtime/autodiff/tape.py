@@ -155,6 +155,7 @@ class GradientTape:
 
     @property
     def is_persistent(self) -> bool:
+        """True if `gradient` may be called several times."""
         return self._persistent
 
     @property

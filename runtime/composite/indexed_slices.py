@@ -76,14 +76,17 @@ class IndexedSlices(CompositeTensor):
 
     @property
     def dtype(self) -> dtypes.DType:
+        """The dtype of the values."""
         return self._values.dtype  # type: ignore[no-any-return]
 
     @property
     def name(self) -> Any:
+        """The name of the values in a graph. Eager values have none: AttributeError."""
         return self._values.name
 
     @property
     def graph(self) -> Any:
+        """The graph of the values. Eager values have none: AttributeError."""
         return self._values.graph
 
     @property

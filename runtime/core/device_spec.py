@@ -39,22 +39,27 @@ class DeviceSpec:
 
     @property
     def job(self) -> str | None:
+        """The name of the job, such as "worker"; None if it is not given."""
         return self._name.job
 
     @property
     def replica(self) -> int | None:
+        """The number of the replica, or None."""
         return self._name.replica
 
     @property
     def task(self) -> int | None:
+        """The number of the task, or None."""
         return self._name.task
 
     @property
     def device_type(self) -> str | None:
+        """The kind of device in capital letters, such as "CPU", or None."""
         return self._name.kind
 
     @property
     def device_index(self) -> int | None:
+        """The number of the device, or None."""
         return self._name.number
 
     @classmethod

@@ -37,14 +37,17 @@ class TensorShape:
 
     @property
     def rank(self) -> int | None:
+        """The number of dimensions; None if it is unknown."""
         return None if self._dims is None else len(self._dims)
 
     @property
     def ndims(self) -> int | None:
+        """The number of dimensions; None if it is unknown."""
         return self.rank
 
     @property
     def dims(self) -> Dims:
+        """The sizes in a tuple, None for an unknown one; None if the rank is unknown."""
         return self._dims
 
     def as_list(self) -> list[int | None]:
@@ -54,15 +57,19 @@ class TensorShape:
         return list(self._dims)
 
     def num_elements(self) -> int | None:
+        """Return the number of elements; None if a dimension is unknown."""
         return num_elements(self._dims)
 
     def is_fully_defined(self) -> bool:
+        """Return whether the rank and all dimensions are known."""
         return is_static(self._dims)
 
     def is_compatible_with(self, other: Any) -> bool:
+        """Return whether a tensor can have both shapes: known dimensions are equal."""
         return compatible(self._dims, as_dims(other))
 
     def is_subtype_of(self, other: Any) -> bool:
+        """Return whether each tensor of this shape has the shape `other`, too."""
         return covers(as_dims(other), self._dims)
 
     def merge_with(self, other: Any) -> TensorShape:
@@ -70,13 +77,16 @@ class TensorShape:
         return TensorShape(merge(self._dims, as_dims(other)))
 
     def most_general_common_supershape(self, other: Any) -> TensorShape:
+        """Return the most precise shape that covers both."""
         return TensorShape(generalize(self._dims, as_dims(other)))
 
     def concatenate(self, other: Any) -> TensorShape:
+        """Return the dimensions of this shape, then those of `other`."""
         tail = as_dims(other)
         return TensorShape(None if self._dims is None or tail is None else self._dims + tail)
 
     def with_rank(self, rank: int) -> TensorShape:
+        """Return this shape with a rank; ValueError for another known rank."""
         return self.merge_with((None,) * rank)
 
     def with_rank_at_least(self, rank: int) -> TensorShape:
@@ -110,10 +120,12 @@ class TensorShape:
             raise ValueError(f"Shape {self} is not fully defined")
 
     def assert_is_compatible_with(self, other: Any) -> None:
+        """Raise ValueError unless a tensor can have both shapes."""
         if not self.is_compatible_with(other):
             raise ValueError(f"Shapes {self} and {TensorShape(other)} are incompatible")
 
     def assert_has_rank(self, rank: int) -> None:
+        """Raise ValueError for another known rank."""
         if self.rank not in (None, rank):
             raise ValueError(f"Shape {self} must have rank {rank}")
 

@@ -92,18 +92,22 @@ class Tensor(Operators):
 
     @property
     def dtype(self) -> dtypes.DType:
+        """The dtype of the elements."""
         raise NotImplementedError
 
     @property
     def shape(self) -> TensorShape:
+        """The static shape; dimensions that are unknown while tracing are None."""
         raise NotImplementedError
 
     @property
     def name(self) -> str | None:
+        """The name in a graph, such as "add:0". An eager tensor has none: AttributeError."""
         return None
 
     @property
     def ndim(self) -> int | None:
+        """The number of dimensions; None if it is unknown while tracing."""
         return self.shape.rank
 
     @property

@@ -209,6 +209,7 @@ class TensorArray:
         return late_binding.array_ops.array_size(self._reachable(), name=name)  # type: ignore[no-any-return]
 
     def identity(self) -> TensorArray:
+        """Return an array with the same elements."""
         return self.with_flow(self._flow)
 
     def _element(self) -> dict[str, Any]:

@@ -29,10 +29,12 @@ class TensorSpec(TypeSpec):
 
     @property
     def shape(self) -> shapes.TensorShape:
+        """The static shape."""
         return shapes.of_dims(self.spec.shape)
 
     @property
     def dtype(self) -> dtypes.DType:
+        """The dtype of the elements."""
         return self.spec.dtype
 
     @property
@@ -66,6 +68,7 @@ class TensorSpec(TypeSpec):
 
     @classmethod
     def from_spec(cls, spec: Any, name: str | None = None) -> TensorSpec:
+        """Return the spec with the shape and dtype of another spec."""
         return cls(spec.shape, spec.dtype, name or getattr(spec, "name", None))
 
     def is_compatible_with(self, spec_or_tensor: Any) -> bool:

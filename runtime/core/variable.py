@@ -136,10 +136,12 @@ class Variable(PartialUpdates, Operators, metaclass=CreatedByScope):
 
     @property
     def name(self) -> str:
+        """The name, with ":0" at its end."""
         return f"{self.short_name}:0"
 
     @property
     def dtype(self) -> dtypes.DType:
+        """The dtype of the value."""
         return self.content_spec.dtype
 
     @property
@@ -171,6 +173,7 @@ class Variable(PartialUpdates, Operators, metaclass=CreatedByScope):
 
     @property
     def shape(self) -> shapes.TensorShape:
+        """The static shape, which all values fit."""
         return shapes.of_dims(self.content_spec.shape)
 
     @property
@@ -179,6 +182,7 @@ class Variable(PartialUpdates, Operators, metaclass=CreatedByScope):
         return CPU
 
     def get_shape(self) -> shapes.TensorShape:
+        """Return the static shape."""
         return self.shape
 
     def set_shape(self, shape: Any) -> None:
@@ -189,6 +193,7 @@ class Variable(PartialUpdates, Operators, metaclass=CreatedByScope):
 
     @property
     def ndim(self) -> int | None:
+        """The number of dimensions; None if it is unknown."""
         return self.shape.rank
 
     def value(self) -> Tensor:
@@ -201,6 +206,7 @@ class Variable(PartialUpdates, Operators, metaclass=CreatedByScope):
         return late_binding.variable_ops.read_variable(self, name=self.short_name)  # type: ignore[no-any-return]
 
     def read_value(self) -> Tensor:
+        """Return the current value as a tensor."""
         return self.value()
 
     def read_value_no_copy(self) -> Tensor:

@@ -62,6 +62,7 @@ class Iterator(CompositeTensor):
 
     @classmethod
     def of(cls, walk: Walk, element_spec: Any) -> Iterator:
+        """Return the iterator of a run of a pipeline; programs call `iter(dataset)`."""
         return cls(EagerTensor(boxed(walk)), element_spec)
 
     @property
@@ -83,6 +84,7 @@ class Iterator(CompositeTensor):
         return self
 
     def __next__(self) -> Any:
+        """Return the next element. Raises StopIteration at the end."""
         if current() is None and self._walk is not None:
             try:
                 return self._pack(self._walk.next())
@@ -152,6 +154,7 @@ class NumpyIterator:
         return _as_numpy(next(self._iterator))
 
     def next(self) -> Any:
+        """Return the next element as NumPy arrays. Raises StopIteration at the end."""
         return self.__next__()
 
     def __repr__(self) -> str:

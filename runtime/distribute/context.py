@@ -109,10 +109,12 @@ class ReplicaContext:
 
     @property
     def num_replicas_in_sync(self) -> int:
+        """The number of replicas of the strategy."""
         return self.strategy.num_replicas_in_sync  # type: ignore[no-any-return]
 
     @property
     def devices(self) -> tuple[str, ...]:
+        """The device of this replica, in a tuple."""
         if self.strategy.spans_processes:
             return self.strategy.devices  # type: ignore[no-any-return]
         names = getattr(self.strategy, "device_names", None)

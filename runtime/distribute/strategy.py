@@ -96,6 +96,7 @@ class StrategyExtended:
 
     @property
     def parameter_devices(self) -> tuple[str, ...]:
+        """The devices that hold the variables."""
         return ReplicaContext(self._strategy).devices
 
     worker_devices = parameter_devices

@@ -1,6 +1,6 @@
 """Room for recursion over the regions of deeply nested graphs.
 
-    cond ─ cond ─ … 400 levels …        1000 → 9000 frames, while the graph is optimized and compiled
+cond ─ cond ─ … 400 levels …        1000 → 9000 frames, while the graph is optimized and compiled
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ _FRAMES = 20
 def depth(graph: Graph) -> int:
     """Return how deep the regions of a graph are nested."""
     found, level = 0, [graph]
-    while level := [region for each in level for operation in each.operations for region in operation.regions]:
+    while level := [
+        region for each in level for operation in each.operations for region in operation.regions
+    ]:
         found += 1
     return found
 

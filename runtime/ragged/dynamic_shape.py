@@ -98,22 +98,27 @@ class DynamicRaggedShape:
 
     @property
     def row_partitions(self) -> tuple[RowPartition, ...]:
+        """The partitions of the ragged axes, outer ones first."""
         return self._partitions
 
     @property
     def num_row_partitions(self) -> int:
+        """The number of ragged axes."""
         return len(self._partitions)
 
     @property
     def inner_shape(self) -> Tensor:
+        """The sizes of the flat values, an integer vector."""
         return self._inner
 
     @property
     def inner_rank(self) -> int | None:
+        """The number of axes of the flat values; None if it is unknown."""
         return self._inner.shape[0]  # type: ignore[no-any-return]
 
     @property
     def dtype(self) -> dtypes.DType:
+        """The dtype of sizes: int32 or int64."""
         return self._dtype
 
     @property
@@ -123,6 +128,7 @@ class DynamicRaggedShape:
         return None if inner is None else len(self._partitions) + inner
 
     def with_dtype(self, dtype: Any) -> DynamicRaggedShape:
+        """Return the same shape with sizes of another dtype."""
         return DynamicRaggedShape(self._partitions, self._inner, dtype)
 
     def is_uniform(self, axis: int) -> bool:

@@ -217,6 +217,7 @@ class RowPartition:
         return None if rows is None or length is None else rows * length
 
     def is_uniform(self) -> bool:
+        """Return whether all rows have one known length."""
         return self._uniform is not None
 
     def with_dtype(self, dtype: Any) -> RowPartition:

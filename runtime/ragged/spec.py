@@ -61,22 +61,27 @@ class RaggedTensorSpec(TypeSpec):
 
     @property
     def shape(self) -> TensorShape:
+        """The static shape; ragged axes are None."""
         return self._shape
 
     @property
     def dtype(self) -> dtypes.DType:
+        """The dtype of the values."""
         return self._dtype
 
     @property
     def ragged_rank(self) -> int:
+        """The number of partitioned axes."""
         return self._ragged_rank
 
     @property
     def row_splits_dtype(self) -> dtypes.DType:
+        """The dtype of the row splits: int32 or int64."""
         return self._row_splits_dtype
 
     @property
     def flat_values_spec(self) -> None:
+        """None: the flat values are a tensor of `dtype`."""
         return None
 
     @property

@@ -249,6 +249,7 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
         return result
 
     def consumers(self) -> list[Any]:
+        """Return an empty list: operations that read the tensor are not listed."""
         return []
 
     @property

@@ -37,6 +37,7 @@ class Asset:
 
     @property
     def asset_path(self) -> Tensor:
+        """The path of the file, a scalar string."""
         return self._path.value()
 
     def __children__(self) -> dict[str, Any]:

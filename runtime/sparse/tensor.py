@@ -94,9 +94,11 @@ class SparseTensor(CompositeTensor):
 
     @property
     def graph(self) -> Any:
+        """The graph of the values. Eager values have none: AttributeError."""
         return self._values.graph  # type: ignore[attr-defined]
 
     def consumers(self) -> Any:
+        """Return the operations of the graph that read the values."""
         return self._values.consumers()  # type: ignore[attr-defined]
 
     def with_values(self, new_values: Any) -> SparseTensor:
@@ -173,10 +175,12 @@ class SparseTensorSpec(TypeSpec):
 
     @property
     def shape(self) -> TensorShape:
+        """The static dense shape."""
         return self._shape
 
     @property
     def dtype(self) -> dtypes.DType:
+        """The dtype of the values."""
         return self._dtype
 
     @property

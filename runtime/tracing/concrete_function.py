@@ -128,6 +128,7 @@ class ConcreteFunction:
 
     @property
     def captured_inputs(self) -> list[Any]:
+        """The tensors and variables that the graph captured from outside of the function."""
         return list(self.references)
 
     @functools.cached_property

@@ -70,6 +70,7 @@ class Function(CallSlot, Generic[P, R]):
 
     @property
     def name(self) -> str:
+        """The name of the Python function."""
         return self._calls.name
 
     @property

@@ -74,14 +74,17 @@ class CheckpointManager:
 
     @property
     def directory(self) -> str:
+        """The folder of the checkpoints."""
         return self._directory
 
     @property
     def checkpoint(self) -> Checkpoint:
+        """The `Checkpoint` that is saved."""
         return self._checkpoint
 
     @property
     def checkpoint_interval(self) -> int | None:
+        """The number of steps between two checkpoints, or None."""
         return self._interval
 
     @property

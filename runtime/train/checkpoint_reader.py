@@ -39,12 +39,15 @@ class CheckpointReader:
         return value.copy() if value.ndim else value[()]
 
     def has_tensor(self, tensor_str: str) -> bool:
+        """Return whether the checkpoint has a value with this key."""
         return tensor_str in self._values
 
     def get_variable_to_shape_map(self) -> dict[str, list[int]]:
+        """Return the shapes of the values by their keys."""
         return {key: list(shape) for key, (_, shape) in self._specs.items()}
 
     def get_variable_to_dtype_map(self) -> dict[str, dtypes.DType]:
+        """Return the dtypes of the values by their keys."""
         return {key: dtype for key, (dtype, _) in self._specs.items()}
 
 

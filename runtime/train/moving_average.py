@@ -45,6 +45,7 @@ class ExponentialMovingAverage:
 
     @property
     def name(self) -> str:
+        """The name that was given."""
         return self._name
 
     def apply(self, var_list: Sequence[Any] | None = None) -> None:
