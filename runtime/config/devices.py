@@ -54,7 +54,7 @@ _configurations: dict[PhysicalDevice, list[LogicalDeviceConfiguration]] = {}
 def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice]:
     """Return the devices of the machine, or those of one type such as "CPU" or "GPU".
 
-    GPUs and TPUs are those of JAX; they are listed once a function with `jit_compile="xla"` has run.
+    GPUs and TPUs are those of JAX, if it is installed with a plugin for them.
 
     >>> list_physical_devices("GPU")
     []

@@ -10,12 +10,15 @@ DeviceName(job='localhost', replica=None, task=None, kind='GPU', number=1)
 from __future__ import annotations
 
 import contextlib
+import functools
+import importlib.util
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from .. import errors
+from . import late_binding
 from .export import export
 
 CPU = "/job:localhost/replica:0/task:0/device:CPU:0"
@@ -47,6 +50,12 @@ class DeviceName(NamedTuple):
 _ANYWHERE = DeviceName()
 
 
+@functools.cache
+def has_plugin() -> bool:
+    """Return whether JAX has been installed with a plugin for devices that are no CPUs."""
+    return any(importlib.util.find_spec(name) is not None for name in ("jax_plugins", "libtpu"))
+
+
 class _Placement(threading.local):
     """The device names of the enclosing `device` blocks of this thread."""
 
@@ -55,17 +64,17 @@ class _Placement(threading.local):
 
 
 class _Setting:
-    """Settings for all operations; `cpus` is the number of logical CPUs; `observed` blocks fast paths.
-
-    `accelerators` returns the kinds of other devices, one for each; the XLA executor sets it.
-    """
+    """Settings for all operations; `cpus` is the number of logical CPUs; `observed` blocks fast paths."""
 
     soft = True
     cpus = 1
     logged = False
     checked = False
     observed = False
-    accelerators: Callable[[], list[str]] = staticmethod(list)
+
+    def accelerators(self) -> list[str]:
+        """Return the kinds of the devices of JAX that are no CPUs, one for each."""
+        return late_binding.accelerators() if has_plugin() or "jax" in sys.modules else []
 
     def observe(self, logged: bool | None = None, checked: bool | None = None) -> None:
         """Set whether placements are logged, and whether results are checked."""
@@ -189,10 +198,11 @@ def _check(name: DeviceName) -> None:
     full = name.within(here)
     if full[:3] != here[:3]:
         raise errors.InvalidArgumentError(f"{full} unknown device.")
+    if placement.soft:
+        return
     others = placement.accelerators()
     count = placement.cpus if full.kind == "CPU" else others.count(full.kind or "")
-    exists = (full.number or 0) < count
-    if not placement.soft and not exists:
+    if (full.number or 0) >= count:
         known = ", ".join(f"{CPU[:-1]}{number}" for number in range(placement.cpus))
         kinds = ", ".join(dict.fromkeys(["CPU", *others]))
         raise errors.InvalidArgumentError(

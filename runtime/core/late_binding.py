@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ..data import optional as data_optional
     from ..distribute import strategy as strategies
     from ..executors.llvm.lowering import strip_mining
+    from ..executors.xla.library import accelerators
     from ..higher_order.map_fn import map_fn
     from ..interop import array_api
     from ..interop.dlpack import CPU, exported
@@ -71,6 +72,7 @@ OBJECTS = {
     "core.conversion": "convert_to_tensor is_tensor_like",
     "core.symbolic_tensor": "SymbolicTensor",
     "core.tensor_spec": "TensorSpec",
+    "executors.xla.library": "accelerators",
     "higher_order.map_fn": "map_fn",
     "interop.dlpack": "CPU exported",
     "interop.numpy_dispatch": "on_function on_ufunc",
@@ -154,6 +156,7 @@ __all__ = [
     "NodeDef",
     "SymbolicTensor",
     "TensorSpec",
+    "accelerators",
     "array_api",
     "as_default",
     "bucket_by_length",

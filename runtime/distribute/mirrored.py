@@ -14,7 +14,6 @@ from agc.autograph import api
 from .. import errors, nest
 from ..config.devices import list_logical_devices
 from ..core.devices import device as placed
-from ..core.devices import parsed
 from ..core.export import export
 from ..core.variable_enums import VariableSynchronization
 from ..data.dataset import Dataset
@@ -112,7 +111,7 @@ class MirroredStrategy(Strategy):
     def __init__(self, devices: Sequence[str] | None = None, cross_device_ops: Any = None) -> None:
         names = _default_devices() if devices is None else list(devices)
         for name in names:
-            _check_device(name)
+            check_device(name)
         if len(set(names)) < len(names):
             raise ValueError(f"Duplicates in devices argument to `MirroredStrategy`: {names}")
         if cross_device_ops is not None and type(cross_device_ops).__module__ != options.__name__:
@@ -326,17 +325,6 @@ class MirroredStrategy(Strategy):
 def _default_devices() -> list[str]:
     found = list_logical_devices("GPU") or list_logical_devices("CPU")
     return [device.name for device in found]
-
-
-def _check_device(name: str) -> None:
-    """Raise ValueError for a device that this machine does not have."""
-    kind = parsed(str(name)).kind
-    if kind in (None, "CPU"):
-        check_device(name)
-    elif (parsed(str(name)).number or 0) >= len(list_logical_devices(kind)):
-        raise ValueError(
-            f"Device {name!r} does not exist: JAX has {len(list_logical_devices(kind))} such devices."
-        )
 
 
 def _gathered(axis: int, value: Any) -> Any:

@@ -9,6 +9,9 @@ from typing import Any, NoReturn
 from agc.autograph import api
 
 from .. import errors, nest
+from ..config.devices import list_logical_devices
+from ..core.devices import device as placed
+from ..core.devices import parsed
 from ..core.export import export
 from ..data.dataset import Dataset
 from ..ir.builder import current
@@ -272,7 +275,7 @@ def replicas_here(name: str) -> int:
 
 @export("distribute.OneDeviceStrategy")
 class OneDeviceStrategy(Strategy):
-    """A strategy for one device, a CPU. Raises ValueError for another device.
+    """A strategy for one device: a CPU, or a device of JAX. Raises ValueError for another device.
 
     >>> OneDeviceStrategy("CPU:0").run(lambda x: x + 1, args=(2,))
     3
@@ -281,12 +284,35 @@ class OneDeviceStrategy(Strategy):
     def __init__(self, device: str) -> None:
         super().__init__()
         check_device(device)
+        self._device = None if is_cpu(device) else device
+
+    def run(
+        self,
+        fn: Callable[..., Any],
+        args: Sequence[Any] = (),
+        kwargs: Mapping[str, Any] | None = None,
+        options: Any = None,
+    ) -> Any:
+        """Return `fn(*args, **kwargs)`, called in the one replica, on the device."""
+        with contextlib.nullcontext() if self._device is None else placed(self._device):
+            return super().run(fn, args, kwargs, options)
+
+
+def is_cpu(device: str) -> bool:
+    """Return whether this is the name of a CPU."""
+    return "CPU" in str(device).upper()
 
 
 def check_device(device: str) -> None:
-    """Raise ValueError for a device that is not a CPU."""
-    if "CPU" not in str(device).upper():
-        raise ValueError(f"Device {device!r} does not exist: agc has one CPU, '/cpu:0'.")
+    """Raise ValueError for a device that this machine does not have; CPUs are logical ones, of any number."""
+    if is_cpu(device):
+        return
+    name = parsed(str(device))
+    found = list_logical_devices(name.kind) if name.kind is not None else []
+    if (name.number or 0) >= len(found):
+        raise ValueError(
+            f"Device {device!r} does not exist: JAX has {len(found)} such devices; the CPU is '/cpu:0'."
+        )
 
 
 def _refuse(name: str) -> Callable[..., NoReturn]:

@@ -182,6 +182,29 @@ def refusals() -> Any:
     return found
 
 
+def accelerators() -> Any:
+    """Take the CPUs of JAX for GPUs: functions run on them without `jit_compile`."""
+    from agc.runtime.core import devices
+    from agc.runtime.executors.xla import library
+
+    of_kind = library._device
+    library._device = lambda kind, number: of_kind("cpu", number)
+    devices.placement.accelerators = lambda: ["GPU"] * DEVICES  # type: ignore[method-assign]
+    gpus = tf.distribute.MirroredStrategy()
+    one = tf.distribute.OneDeviceStrategy("GPU:3")
+    with gpus.scope():
+        total = tf.Variable(0.0, aggregation=kinds.SUM)
+    step = tf.function(lambda: gpus.run(lambda: total.assign_add(number())))
+    step()
+    return {
+        "count": gpus.num_replicas_in_sync,
+        "total": [float(each) for each in total.values],
+        "devices": gpus.extended.worker_devices,
+        "graph": str(step.get_concrete_function().graph),
+        "one": float(one.run(tf.function(lambda: 2.0 * tf.ones([]), **XLA))),
+    }
+
+
 def fit() -> Any:
     """Train a model of Keras, and evaluate it."""
     keras = tf.keras
@@ -201,7 +224,7 @@ def fit() -> Any:
     return found
 
 
-PARTS = {part.__name__: part for part in (train, values, refusals, fit)}
+PARTS = {part.__name__: part for part in (train, values, refusals, accelerators, fit)}
 
 
 if __name__ == "__main__":

@@ -24,6 +24,11 @@ class Ended(NamedTuple):
     found: list[Any]
 
 
+def _gpu_of(index: int) -> dict[str, str]:
+    """Return the setting by which CUDA shows one GPU to each process, if a test demands that."""
+    return {"CUDA_VISIBLE_DEVICES": str(index)} if "AGC_TEST_GPU_EACH" in os.environ else {}
+
+
 def run_workers(
     count: int, folder: Path, parts: Sequence[str], limit: float = 120.0, program: Path = PROGRAM
 ) -> Ended:
@@ -33,7 +38,7 @@ def run_workers(
         processes = [
             subprocess.Popen(
                 [sys.executable, str(program), *([str(folder)] if program is PROGRAM else []), *parts],
-                env={**os.environ, "TF_CONFIG": config(members, index)},
+                env={**os.environ, **_gpu_of(index), "TF_CONFIG": config(members, index)},
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
                 text=True,

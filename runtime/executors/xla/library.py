@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
-from ...core.devices import parsed, placement
+from ...core.devices import has_plugin, parsed
 from ...ir.graph import Graph
 
 INSTALL = "pip install 'agc-autograph[jax]'"
@@ -112,16 +112,15 @@ def _configured_cpus() -> int:
 
 
 def accelerators() -> list[str]:
-    """Return the kinds of JAX's devices that are no CPUs, such as "GPU", one for each; none before XLA is used.
+    """Return the kinds of JAX's devices that are no CPUs, such as "GPU", one for each.
 
-    >>> accelerators() == [] or _state["is_used"]
+    JAX is started if it has a plugin for such devices.
+
+    >>> accelerators() == [] or has_plugin() or _state["is_used"]
     True
     """
-    if not _state["is_used"]:
-        return []  # asking JAX would import it, and start its backends
+    if not has_plugin() and not _state["is_used"]:
+        return []
     import jax
 
     return [device.platform.upper() for device in jax.local_devices() if device.platform != "cpu"]
-
-
-placement.accelerators = accelerators

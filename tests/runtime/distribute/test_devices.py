@@ -32,7 +32,7 @@ def run(*parts, **environment):
 
 @pytest.fixture(scope="module")
 def found():
-    return run("train", "values", "refusals")
+    return run("train", "values", "refusals", "accelerators")
 
 
 def test_four_devices_train_like_one(found):
@@ -93,6 +93,18 @@ def test_replicas_that_share_a_random_stream_take_turns(found):
     (warning,), values = found["refusals"]["draws"]
     assert "it draws from a global random stream" in warning
     assert values == [values[0]] * 4
+
+
+def test_accelerators_run_all_functions(found):
+    """The CPUs of JAX are taken for GPUs here."""
+    accelerators = found["accelerators"]
+    assert accelerators["count"] == 4
+    assert accelerators["total"] == [6.0] * 4
+    assert accelerators["devices"] == [
+        f"/job:localhost/replica:0/task:0/device:GPU:{index}" for index in range(4)
+    ]
+    assert "run_in_replicas" in accelerators["graph"]
+    assert accelerators["one"] == 2.0
 
 
 def test_a_failed_check_of_one_replica_names_the_line(found):

@@ -72,7 +72,7 @@ def test_devices_of_jax_are_listed_once_xla_is_used() -> None:
 
 
 @pytest.mark.skipif(
-    all(device.platform == "cpu" for device in jax.local_devices()), reason="JAX has no GPU or TPU here"
+    all(device.platform == "cpu" for device in jax.local_devices()), reason="no GPU"
 )
 def test_programs_run_on_the_device_that_the_graph_names() -> None:
     kind = next(device.platform for device in jax.local_devices() if device.platform != "cpu").upper()
