@@ -36,6 +36,9 @@ CANCELLATION = 30
 Sums of many terms that cancel each other lose more digits by the order of addition than by changes of the terms.
 """
 
+_BLOCK = 1 << 14
+"""The elements that are compared at a time."""
+
 Runner = Callable[[Sequence[Any]], Sequence[Any]]
 
 
@@ -127,21 +130,33 @@ def _distance(found: Any, wanted: Any, moved: Any) -> str | None:
 
 def _distance_of_floats(found: Any, wanted: Any, moved: Any) -> str | None:
     share = TOLERANCE[max(found.dtype.itemsize, 2)] * (1 if moved is wanted else CANCELLATION)
-    found, wanted, moved = (np.asarray(x, np.float64) for x in (found, wanted, moved))
     if moved.shape != wanted.shape:
         return None
+    flat = [array.ravel() for array in (found, wanted, moved)]
+    count, most = 0, 0.0
     with np.errstate(all="ignore"):
-        is_same = (found == wanted) | (np.isnan(found) & np.isnan(wanted))
-        sizes = np.abs(wanted[np.isfinite(wanted)])
-        changes = np.abs(moved - wanted)
-        largest = float(changes[np.isfinite(changes)].max(initial=0))
-        bound = share * float(sizes.max(initial=0)) + MARGIN * changes + SPREAD * largest
-        # Rounding decides if the plan's own results change between finite and not finite.
-        is_close = (np.abs(found - wanted) <= bound) | (np.isfinite(moved) != np.isfinite(wanted))
-        wrong = ~(is_same | is_close)
-        if not wrong.any():
-            return None
-        return f"by {float(np.abs(found - wanted)[wrong].max()):.3g} in {int(wrong.sum())} elements"
+        largest = max((_largest(one) for _, one, _ in _blocks(flat)), default=0.0)
+        change = max((_largest(other - one) for _, one, other in _blocks(flat)), default=0.0)
+        for one, other, third in _blocks(flat):
+            distances = np.abs(one - other)
+            bound = share * largest + MARGIN * np.abs(third - other) + SPREAD * change
+            is_same = (one == other) | (np.isnan(one) & np.isnan(other))
+            # Rounding decides if the plan's own results change between finite and not finite.
+            is_close = (distances <= bound) | (np.isfinite(third) != np.isfinite(other))
+            wrong = distances[~(is_same | is_close)]
+            count, most = count + wrong.size, float(np.max(wrong, initial=most))
+    return f"by {most:.3g} in {count} elements" if count else None
+
+
+def _blocks(arrays: Sequence[Any]) -> Iterator[list[Any]]:
+    """Yield parts of vectors as float64, so that large results need little memory."""
+    for start in range(0, arrays[0].size, _BLOCK):
+        yield [array[start : start + _BLOCK].astype(np.float64) for array in arrays]
+
+
+def _largest(array: Any) -> float:
+    """Return the largest magnitude of a finite number."""
+    return float(np.abs(array[np.isfinite(array)]).max(initial=0))
 
 
 def _arrays(results: Sequence[Any]) -> Iterator[Any]:

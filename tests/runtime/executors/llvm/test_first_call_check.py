@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import tracemalloc
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -10,7 +11,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.executors import EXECUTORS
-from agc.runtime.executors.llvm import JitFunction, jit_function, tiering
+from agc.runtime.executors.llvm import JitFunction, first_call_check, jit_function, tiering
 from agc.runtime.executors.llvm.codegen.rule_registry import ELEMENTWISE
 from agc.runtime.executors.llvm.first_call_check import compared
 
@@ -165,3 +166,15 @@ def test_native_code_that_always_falls_back_is_dropped(hot: None) -> None:
     trial.doubted._run = lambda arguments: jit_function._FAILED  # type: ignore[method-assign]
     assert [int(runner.run([np.int32(2)])[0]) for _ in range(tiering.TRIALS)] == [3] * tiering.TRIALS
     assert trial.chosen is trial._plan
+
+
+def test_large_results_are_compared_in_little_memory() -> None:
+    wanted = np.linspace(-1, 1, 1 << 20, dtype=np.float32)
+    found = wanted.copy()
+    found[[3, 1 << 19, -1]] += np.float32([2.0, 3.0, 1e-5])
+    tracemalloc.start()
+    text = first_call_check._difference([found], [wanted])
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert text == "number 0, float32[1048576], differs by 3 in 2 elements"
+    assert peak < wanted.nbytes
