@@ -364,9 +364,10 @@ static PyObject *computed(PyObject *call, PyObject *inputs)
 {
     PyObject *arrays[ARRAYS], *tail = SLOT(call, TAIL);
     Py_ssize_t count = PyList_GET_SIZE(inputs), size = count + PyTuple_GET_SIZE(tail), i = 0;
+    if (size > ARRAYS) return PyErr_Format(PyExc_SystemError, "a kernel with %zd arguments", size);
     for (; i < count; i++) {
-        PyObject *x = PyList_GET_ITEM(inputs, i);
-        arrays[i] = Py_NewRef(Py_IS_TYPE(x, Tensor) ? AT(x, array_offset) : x); /* a variable by reference */
+        PyObject *x = PyList_GET_ITEM(inputs, i), *array = Py_IS_TYPE(x, Tensor) ? AT(x, array_offset) : NULL;
+        arrays[i] = Py_NewRef(array == NULL ? x : array); /* a variable by reference */
     }
     for (; i < size; i++) arrays[i] = Py_NewRef(PyTuple_GET_ITEM(tail, i - count));
     PyObject *found = quietly(SLOT(call, COMPUTE), arrays, size);
@@ -398,7 +399,10 @@ static PyObject *run(PyObject *call, PyObject *tensors, PyObject *recorders)
 
 static int is_runnable(PyObject *call)
 {
-    return Py_IS_TYPE(call, EagerCall) && PyTuple_CheckExact(SLOT(call, TAIL)) && PyList_CheckExact(SLOT(call, TEMPLATE))
+    for (int i = 0; i < SLOTS; i++)
+        if (!Py_IS_TYPE(call, EagerCall) || SLOT(call, i) == NULL) return 0;
+    return PyTuple_CheckExact(SLOT(call, TAIL)) && PyList_CheckExact(SLOT(call, TEMPLATE))
+        && (SLOT(call, POSITIONS) == Py_None || PyList_CheckExact(SLOT(call, POSITIONS)))
         && PyList_GET_SIZE(SLOT(call, TEMPLATE)) + PyTuple_GET_SIZE(SLOT(call, TAIL)) <= ARRAYS;
 }
 

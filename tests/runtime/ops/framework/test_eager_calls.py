@@ -136,6 +136,16 @@ def test_exceptions_that_are_no_errors_of_kernels_pass(monkeypatch: Any) -> None
         tf.transpose(x)
 
 
+def test_calls_of_many_tensors_run() -> None:
+    for count in (30, 31, 32):
+        for _ in range(4):
+            assert tf.concat([tf.constant([float(i)]) for i in range(count)], 0).numpy().sum() == sum(
+                range(count)
+            )
+            assert tf.add_n([tf.constant(1)] * (count + 40)).numpy() == count + 40
+    assert tf.einsum("a,b,c->abc", *[tf.ones(2)] * 3).shape == [2, 2, 2]
+
+
 def test_a_variable_counts_as_its_present_value() -> None:
     v, x = tf.Variable([1.0, 2.0]), tf.constant([10.0, 20.0])
     for i in range(5):
