@@ -133,6 +133,7 @@ def index_text(found: list[Page]) -> str:
     return (
         "# API reference\n\n"
         "`tf` is `agc.runtime`. [Conventions](../conventions.md) says what all functions have in common.\n"
+        "`agc.explore`, `agc.show` and `agc.progress` are those of `agc.explorer`.\n"
         "`tf.keras` is the package Keras: see keras.io.\n"
         "`tf.raw_ops` and `tf.compat` have other spellings of the same functions.\n\n"
         "| namespace | names | |\n|---|--:|---|\n" + "\n".join(rows) + "\n\n"
