@@ -153,7 +153,7 @@ class Listing {
     const steps = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity };
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key in steps) {
-      const next = Math.max(0, Math.min(this.visible.length - 1, at < 0 ? 0 : at + steps[event.key]));
+      const next = Math.max(0, Math.min(this.visible.length - 1, at + steps[event.key]));
       this.listener.choose(this, this.visible[next]);
     } else if (event.key === "ArrowLeft" || event.key === "ArrowRight") {
       if (this.current >= 0) this.fold(this.current, event.key === "ArrowLeft");

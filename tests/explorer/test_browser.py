@@ -1,11 +1,16 @@
 """The page in a real browser: a headless Chromium, which these tests need on the PATH."""
 
+import contextlib
 import importlib.util
+import os
 import pathlib
+import threading
+import time
 
 import pytest
 from agc.autograph import Diagnostic, Where
 from agc.explorer import findings_page, render
+from agc.explorer.serve import PageServer
 from support import chromium
 
 pytestmark = pytest.mark.skipif(chromium.executable() is None, reason="Chromium is not installed")
@@ -262,4 +267,78 @@ def test_marks_of_direction_are_visible(browser, model, tmp_path):
     path.write_text(render({**model, "source": source}))
     page = browser.open(path.as_uri())
     assert set(texts(page, "#source", ":not(.title)")) <= {"\ufffdtext\ufffd", ""}
+    page.close()
+
+
+def test_ten_thousand_operations_need_few_elements(browser, model, tmp_path):
+    def operation(i):
+        text = f"  v{i} = add v{i - 1}, 1.0                         : float32[]"
+        return {"text": text, "kind": "op", "name": "add", "defs": [f"v{i}"], "uses": [f"v{i - 1}"],
+                "types": ["float32[]"], "constants": ["1.0"]}  # fmt: skip
+
+    first = {
+        "text": "graph chain(v0: float32[])",
+        "kind": "graph",
+        "name": "graph",
+        "defs": ["v0"],
+        "types": [""],
+    }
+    rows = [first, *map(operation, range(1, 10_001))]
+    stage = {"name": "traced", "rows": [*range(len(rows))], "ops": [-1, *range(10_000)], "changes": []}
+    path = tmp_path / "chain.html"
+    graphs = {"forward": [stage], "gradient": []}
+    path.write_text(render({**model, "rows": rows, "graphs": graphs, "values": {}, "times": {}}))
+    page = browser.open(path.as_uri())
+    page.evaluate("document.querySelector('#forms .listing').focus()")
+    page.press("End")
+    assert "v10000 = add" in texts(page, "#forms", ".current")[0]
+    assert page.evaluate("document.querySelectorAll('.row').length") < 300
+    page.press("g")
+    page.wait_for("document.getElementById('drawn').textContent.startsWith('80 nodes of 10,001')")
+    assert page.evaluate("document.querySelectorAll('svg .node').length") == 80
+    assert page.complaints == []
+    page.close()
+
+
+class Made:
+    """A page that is ready at once."""
+
+    def __init__(self, text):
+        self.page = lambda: text
+
+    def stop(self):
+        """Do nothing: there is no process."""
+
+
+def until(page, expression):
+    """Wait until an expression is true on a page that loads again meanwhile."""
+    for _ in range(1000):
+        with contextlib.suppress(RuntimeError):  # the page goes while the expression is evaluated
+            if page.evaluate(expression):
+                return
+        time.sleep(0.02)
+    pytest.fail(f"{expression} did not become true")
+
+
+def test_served_pages_load_again_and_keep_the_selection(browser, model, tmp_path):
+    file = tmp_path / "model.py"
+
+    def make():
+        return Made(render({**model, "title": file.read_text()}, live=True))
+
+    file.write_text("one")
+    with PageServer(make, str(tmp_path)) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        page = browser.open(server.address)
+        page.mouse("#source .row", index=row(page, "#source", "x @ w"))
+        file.write_text("two and more")
+        os.utime(file, (1, 1))
+        until(page, "document.getElementById('title')?.textContent === 'two and more'")
+        until(page, "document.querySelectorAll('#source .chosen').length")
+        assert texts(page, "#source", ".chosen") == ["        x = leaky(x @ w, 0.1) * 1.0"]
+        assert page.complaints == []
+        server.shutdown()
+        thread.join()
+    page.wait_for("document.body.classList.contains('ended')")
     page.close()
