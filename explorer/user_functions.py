@@ -9,6 +9,7 @@ import ast
 import functools
 import inspect
 import linecache
+import os
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
@@ -16,6 +17,7 @@ from agc import autograph
 
 from .graph_rows import Origins
 
+LIBRARIES = f"{os.sep}site-packages{os.sep}"
 Definition = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -29,11 +31,11 @@ class Section(NamedTuple):
 
 
 def sections(function: Callable[..., Any], places: Iterable[tuple[str, int]]) -> list[Section]:
-    """Return the section of `function`, then those that contain the other places, in the order of files."""
+    """Return the section of `function`, then those that contain the other places: user code, then libraries."""
     root = root_section(function)
     found = [] if root is None else [root]
     definitions: dict[str, list[tuple[str, Definition]]] = {}
-    for filename, line in sorted(set(places)):
+    for filename, line in sorted(set(places), key=lambda place: (LIBRARIES in place[0], place)):
         if any(each.filename == filename and each.first <= line <= each.last for each in found):
             continue
         if filename not in definitions:
@@ -99,11 +101,20 @@ def _first_line(node: Definition) -> int:
     return min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
 
 
+def _title(filename: str) -> str:
+    """Return a file name as the page shows it; that of a library begins with its package.
+
+    >>> _title(f"venv{LIBRARIES}nn.py")
+    'nn.py'
+    """
+    return filename.rpartition(LIBRARIES)[2] if LIBRARIES in filename else autograph.shown_path(filename)
+
+
 def source_as_json(section: Section, origins: Origins) -> dict[str, Any]:
     """Return the lines of a section; each is its own origin."""
     lines = linecache.getlines(section.filename)[section.first - 1 : section.last]
     return {
-        "title": autograph.shown_path(section.filename),
+        "title": _title(section.filename),
         "name": section.name,
         "first": section.first,
         "lines": [line.rstrip("\r\n") for line in lines],
@@ -116,7 +127,7 @@ def code_as_json(section: Section, function: Callable[..., Any] | None, origins:
 
     The code is that of `function` itself if it is known. The other sections do not repeat its import line.
     """
-    entry: dict[str, Any] = {"title": autograph.shown_path(section.filename), "name": section.name}
+    entry: dict[str, Any] = {"title": _title(section.filename), "name": section.name}
     try:
         if function is not None:
             listing = autograph.code_listing(function)
