@@ -6,6 +6,7 @@ agc explore model.py::fit 27 --serve           the same in a browser, made anew 
 
 from __future__ import annotations
 
+import ast
 import os
 import subprocess
 import sys
@@ -19,7 +20,7 @@ import click
 
 from . import call_function, output, sources, user_code
 from .arguments import parse
-from .errors import BAD_USAGE, FAILED, OK, problem
+from .errors import BAD_USAGE, FAILED, OK, CommandError, listing, problem
 
 HELP = """Write one HTML page that shows a function from source to plan.
 
@@ -74,8 +75,7 @@ def command(
 ) -> Callable[[], int]:
     path, function = sources.split_target(target)
     if function is None:
-        fix = f"agc explore {target}::FUNCTION"
-        raise problem(BAD_USAGE, f"`agc explore` shows one function, and `{target}` names none", fix=fix)
+        raise _without_function(target, by_name)
     if serve and out is not None:
         raise problem(BAD_USAGE, "--serve writes no file", fix="leave out --output")
     if serve:
@@ -87,6 +87,20 @@ def command(
     texts = (*named, *args)
     return partial(
         explore, path, function, texts, by_name=by_name, out=out, native=native, run=not no_run, live=live
+    )
+
+
+def _without_function(target: str, by_name: bool) -> CommandError:
+    """Return the error for a target without a function; it lists those of a file."""
+    known: list[str] = []
+    if not by_name and target != sources.STDIN:
+        tree = sources.parse(sources.read(target))
+        known = [each.name for each in tree.body if isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    return problem(
+        BAD_USAGE,
+        f"`agc explore` shows one function, and `{target}` names none",
+        why=f"the functions are: {listing(known)}" if known else "",
+        fix=f"agc explore {target}::{known[0] if known else 'FUNCTION'}",
     )
 
 

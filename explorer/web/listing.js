@@ -45,6 +45,7 @@ class Listing {
       if (i < rows.length) open.push(i);
     }
     for (let i = 0; i < rows.length; i++) {
+      if (rows[i].kind === "title") this.ends[i] = i + 1;
       while (this.ends[i] > i + 1 && !rows[this.ends[i] - 1].text.trim()) this.ends[i]--;
     }
     this.depth = depth;

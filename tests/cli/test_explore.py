@@ -43,7 +43,8 @@ def test_runs_that_fail_give_a_page_and_exit_code_1(inside, folder):
 def test_files_without_function_are_refused(inside):
     result = inside("explore", "collatz.py")
     assert result.returncode == 2
-    assert "fix: agc explore collatz.py::FUNCTION" in result.stderr
+    assert "why: the functions are: collatz" in result.stderr
+    assert "fix: agc explore collatz.py::collatz" in result.stderr
 
 
 def test_served_pages_have_no_file(inside):

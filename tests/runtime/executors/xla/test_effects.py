@@ -71,9 +71,7 @@ def test_devices_of_jax_are_listed_once_xla_is_used() -> None:
     assert [device.device_type for device in listed] == ["CPU", *others]
 
 
-@pytest.mark.skipif(
-    all(device.platform == "cpu" for device in jax.local_devices()), reason="no GPU"
-)
+@pytest.mark.skipif(all(device.platform == "cpu" for device in jax.local_devices()), reason="no GPU")
 def test_programs_run_on_the_device_that_the_graph_names() -> None:
     kind = next(device.platform for device in jax.local_devices() if device.platform != "cpu").upper()
     with tf.device(f"/{kind}:0"):
