@@ -33,7 +33,7 @@ class Entries(ObjectSnapshot):
         self.mapping, self.kind = mapping, kind
         self._untracked: Collection[str] = untracked_attributes(defaults)
         self.saved = {key: value for key, value in dict(mapping).items() if key not in self._untracked}
-        self.is_ordered = ordered = isinstance(mapping, OrderedDict)
+        ordered = isinstance(mapping, OrderedDict)
         self._set = OrderedDict.__setitem__ if ordered else dict.__setitem__
         self._delete = OrderedDict.__delitem__ if ordered else dict.__delitem__
         self._keys: Any = OrderedDict.keys if ordered else dict.keys

@@ -17,7 +17,7 @@ import numpy as np
 from ..errors import InvalidArgumentError
 from ..executors import xla
 from ..formats.program import Array, Program
-from ..formats.refusals import CannotExportError
+from ..formats.refusals import CannotExportError, refusing
 from ..functionalize.errors import CannotCompileError
 from ..functionalize.random import with_streams
 from ..functionalize.variables import without_variables
@@ -31,12 +31,10 @@ def encode(program: Program) -> bytes:
         raise CannotExportError("StableHLO", program.name, [why])
     from ..executors.xla import exporting  # imports JAX
 
-    try:
+    with refusing("StableHLO", program.name):
         graph, assigned = _functional(program)
         operands = [_operand(program, i, value, assigned) for i, value in enumerate(graph.inputs)]
         return bytes(exporting.exported(graph, operands).serialize())
-    except CannotCompileError as refusal:
-        raise CannotExportError("StableHLO", program.name, refusal.reasons) from None
 
 
 def run(path: Path, program: Program, arrays: Sequence[Array]) -> list[Array]:

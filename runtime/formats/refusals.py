@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import contextlib
+from collections.abc import Iterable, Iterator
 
 from ..errors import UnimplementedError
-from ..functionalize.errors import Reason
+from ..functionalize.errors import CannotCompileError, Reason
 
 _SHOWN = 20
 
@@ -20,3 +21,12 @@ class CannotExportError(UnimplementedError):
             shown.append(f"and {len(self.reasons) - _SHOWN} more (`.reasons` of this error)")
         lines = "".join(f"\n  {reason}" for reason in shown)
         super().__init__(f"`{name}` cannot be written as {format_name}:{lines}")
+
+
+@contextlib.contextmanager
+def refusing(format_name: str, name: str) -> Iterator[None]:
+    """Raise CannotExportError in place of a compiler's refusal of the program `name`."""
+    try:
+        yield
+    except CannotCompileError as error:
+        raise CannotExportError(format_name, name, error.reasons) from None

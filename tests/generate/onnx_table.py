@@ -9,22 +9,24 @@ from agc.runtime.formats.onnx import model  # noqa: F401  # registers the rules
 from agc.runtime.formats.onnx.graph_writer import IGNORED
 from agc.runtime.formats.onnx.inexpressible import REASONS
 from agc.runtime.formats.onnx.registry import RULES, SINGLE
-from agc.runtime.formats.onnx.rules import lists, random
+from agc.runtime.formats.onnx.rules import list_gradients, lists, random
 
 from .tables import DOCS, with_table
 
 
 def files() -> dict[Path, str]:
     """Return the text of the page with a new table."""
-    by_module = defaultdict(list)
+    how = {
+        lists.__name__: "the stack of the elements",
+        list_gradients.__name__: "the stack of the elements",
+        random.__name__: "with `allow_random=True`",
+    }
+    written = defaultdict(list)
     for name in sorted(set(RULES) - set(SINGLE)):
-        by_module[RULES[name].__module__].append(name)
-    special = {lists.__name__: "the stack of the elements", random.__name__: "with `allow_random=True`"}
-    composed = [name for module, names in by_module.items() if module not in special for name in names]
+        written[how.get(RULES[name].__module__, "a composition of operators")].append(name)
     rows = [
         ("the same operator", sorted(SINGLE)),
-        ("a composition of operators", sorted(composed)),
-        *((text, by_module[module]) for module, text in special.items()),
+        *((text, written[text]) for text in ("a composition of operators", *dict.fromkeys(how.values()))),
         ("left out, with a warning", sorted(IGNORED)),
         *((f"refused: {why}", sorted(names.split())) for why, names in REASONS.items()),
     ]

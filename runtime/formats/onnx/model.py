@@ -23,7 +23,7 @@ from ...ir.traits import DRAWS_RANDOM
 from ...ir.value_types import TensorType
 from ..missing import library
 from ..program import Array, Port, Program
-from ..refusals import CannotExportError
+from ..refusals import CannotExportError, refusing
 from . import loops, rules  # noqa: F401  # registers the writers of loops and the rules
 from .emitter import NodeEmitter
 from .graph_writer import GraphWriter
@@ -55,10 +55,8 @@ def encode(
     if not program.outputs:
         raise CannotExportError("ONNX", program.name, ["it has no results"])
     program = program.optimized() if optimize else program
-    try:
+    with refusing("ONNX", program.name):
         graph, assigned = without_variables(program.graph)
-    except CannotCompileError as error:
-        raise CannotExportError("ONNX", program.name, error.reasons) from None
     graph = _specialized(program, graph)
     random = _random_operations(graph)
     # ONNX Runtime has no generators of newer opsets

@@ -40,7 +40,6 @@ class Body:
     def __init__(self, in_function: bool) -> None:
         self.in_function = in_function
         self.nodes: list[GraphNode] = []
-        self.parameters: list[GraphNode] = []
         self.outputs: list[Any] = []  # the types of the results of the operation that is being written
         self.lists_grow = False  # whether a TensorArray of the program may grow
         self.last_effects: list[GraphNode] = []  # what an effect that follows must wait for
@@ -122,7 +121,6 @@ class Body:
         """Add a parameter of the function."""
         node = GraphNode("", None, ())
         node.name = self.unique(name)
-        self.parameters.append(node)
         return NodeResult(node, "", 0, 0, dtype)
 
     def unique(self, wanted: str) -> str:

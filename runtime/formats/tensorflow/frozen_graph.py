@@ -9,14 +9,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 
-from ...functionalize.errors import CannotCompileError, Reason
+from ...functionalize.errors import Reason
 from ...functionalize.variables import without_variables
 from ...ir.graph import Constant, Graph, Operand, Operation
 from ...ops.lists.tensor_array import array_new
 from ...ops.state import variable_ops
 from ...ops.state.variable_scatter import scatter_variable
 from ..program import Program
-from ..refusals import CannotExportError
+from ..refusals import CannotExportError, refusing
 from . import rules  # noqa: F401  # registers them
 from .functions import FunctionWriter, Library, dtype_of
 from .graph_messages import GraphDef
@@ -60,10 +60,8 @@ def graph_def(program: Program) -> GraphDef:
 
 def _without_variables(program: Program) -> tuple[Graph, list[Constant]]:
     """Return the graph with variables as values, and their present values; refuse a program that assigns them."""
-    try:
+    with refusing("a GraphDef", program.name):
         graph, assigned = without_variables(program.graph)
-    except CannotCompileError as error:
-        raise CannotExportError("a GraphDef", program.name, error.reasons) from None
     if assigned:
         text = "a frozen graph has constants for variables; write a saved model instead"
         changes = [

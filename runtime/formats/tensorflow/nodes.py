@@ -53,7 +53,7 @@ class NodeResult:
 class GraphNode:
     """A node that gets its name when the graph is written; one without a signature is a parameter."""
 
-    __slots__ = ("attributes", "controls", "inputs", "name", "op", "signature", "values")
+    __slots__ = ("attributes", "controls", "inputs", "name", "op", "signature")
 
     def __init__(self, op: str, found: NodeSignature | None, inputs: Sequence[NodeResult]) -> None:
         self.op = op

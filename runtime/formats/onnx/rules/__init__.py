@@ -12,6 +12,7 @@ from . import (  # noqa: F401
     indexing,
     joining,
     linalg,
+    list_gradients,
     lists,
     pooling,
     ragged,

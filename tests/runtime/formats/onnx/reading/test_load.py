@@ -12,7 +12,7 @@ from support import programs
 from support.onnx_models import differences_after_a_round_trip, results_of
 
 FIXTURES = Path(__file__).parents[5] / "fixtures" / "onnx"
-F, I64 = TensorProto.FLOAT, TensorProto.INT64
+F = TensorProto.FLOAT
 
 
 def loaded(content, folder):
