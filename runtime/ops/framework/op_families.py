@@ -167,16 +167,23 @@ class Binary(Elementwise):
                 x, y = _eager_pair(x, y)
             if y is not None:
                 result = elementwise_fast(
-                    self.compute, self._taken, self._is_operator, stack.recorders, self, self._kept, x, y
+                    self.compute, self._taken, self._is_on_numbers, stack.recorders, self, self._kept, x, y
                 )
                 if result is not None:
                     return result
         return super().__call__(*args, **kwargs)
 
     @functools.cached_property
-    def _is_operator(self) -> bool:
-        """Return whether the kernel is a binary operator of Python, which is much faster on NumPy scalars."""
-        return getattr(self.compute, "__module__", "") == "_operator"
+    def _is_on_numbers(self) -> bool:
+        """Return whether the kernel applies a binary operator of Python, which is much faster on NumPy scalars."""
+        compute = self.compute
+        return getattr(compute, "__module__", "") == "_operator" or hasattr(compute, "is_on_numbers")
+
+
+def on_numbers(compute: Any) -> Any:
+    """Mark a kernel of binary operators, which takes NumPy's scalars in place of arrays of rank 0 in eager calls."""
+    compute.is_on_numbers = True
+    return compute
 
 
 def _operands(args: tuple[Any, ...], builder: Builder) -> list[Operand] | None:

@@ -47,6 +47,7 @@ from ..framework.op_families import (
     STRINGS,
     Array,
     binary,
+    on_numbers,
     require_dtype,
 )
 from .cast import cast
@@ -56,19 +57,21 @@ from .elementwise import abs, as_real, conj, log, log1p, reciprocal, rsqrt, sign
 
 def _nonzero(y: Array) -> Array:
     """Return `y`, a divisor of integers; InvalidArgumentError if it contains zeros."""
-    if not y.all():
+    if not (y.all() if y.ndim else y):
         raise errors.InvalidArgumentError("Integer division by zero")
     return y
 
 
+@on_numbers
 def _floordiv(x: Array, y: Array) -> Array:
     if x.dtype.kind == "f":
         return np.floor(x / y)  # not x // y, which NumPy derives from the exact quotient: 1 // 0.1 is 9
     return x // _nonzero(y)
 
 
+@on_numbers
 def _floormod(x: Array, y: Array) -> Array:
-    return np.remainder(x, y if x.dtype.kind == "f" else _nonzero(y))
+    return np.remainder(x, y) if x.dtype.kind == "f" else x % _nonzero(y)
 
 
 def truncated(x: Array, y: Array) -> Array:
@@ -106,11 +109,13 @@ def _xdivy(x: Array, y: Array) -> Array:
     return np.where(x == 0, x.dtype.type(0), x / y)
 
 
+@on_numbers
 def _squared_difference(x: Array, y: Array) -> Array:
     difference = x - y
     return difference * np.conj(difference) if difference.dtype.kind == "c" else difference * difference
 
 
+@on_numbers
 def _add(x: Array, y: Array) -> Array:
     total = x + y
     return np.array(total, object) if type(total) is bytes else total  # of two scalar strings

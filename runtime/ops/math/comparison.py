@@ -18,9 +18,10 @@ from ...ir.graph import Operand
 from ...ir.traits import CHEAP, COMMUTATIVE, INLINE_SCALAR
 from ...ir.value_types import TensorType
 from ..framework.op import Name, Op, Same, op
-from ..framework.op_families import BOOLS, EVERY, REAL, Array, binary, boolean, unary
+from ..framework.op_families import BOOLS, EVERY, REAL, Array, binary, boolean, on_numbers, unary
 
 
+@on_numbers
 def _equal(x: Array, y: Array) -> Array:
     result = x == y
     return (
@@ -28,6 +29,7 @@ def _equal(x: Array, y: Array) -> Array:
     )  # comparing two scalar strings yields a Python bool
 
 
+@on_numbers
 def _not_equal(x: Array, y: Array) -> Array:
     result = x != y
     return result if type(result) is not bool else np.bool_(result)
