@@ -76,6 +76,8 @@ def command(
     path, function = sources.split_target(target)
     if function is None:
         raise _without_function(target, by_name)
+    if serve and path == sources.STDIN:
+        raise problem(BAD_USAGE, "--serve cannot read stdin again", fix="save the program to a file")
     if serve and out is not None:
         raise problem(BAD_USAGE, "--serve writes no file", fix="leave out --output")
     if serve:

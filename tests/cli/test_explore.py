@@ -52,6 +52,14 @@ def test_served_pages_have_no_file(inside):
     assert (result.returncode, result.stderr.splitlines()[0]) == (2, "error[AGC300]: --serve writes no file")
 
 
+def test_programs_on_stdin_are_not_served(inside):
+    result = inside("explore", "-::f", "--serve")
+    assert (result.returncode, result.stderr.splitlines()[0]) == (
+        2,
+        "error[AGC300]: --serve cannot read stdin again",
+    )
+
+
 def test_functions_that_do_not_exist_are_refused(inside):
     assert "collatz" in inside("explore", "collatz.py::colatz", "27").stderr
 
