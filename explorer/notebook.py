@@ -16,8 +16,9 @@ import ast
 import html
 import shlex
 import sys
+import traceback
 from collections.abc import Iterator
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
 from agc import autograph
@@ -55,11 +56,26 @@ def run_cell(shell: Any, line: str, cell: str) -> None:
     if options.checks:
         for found in autograph.check_source(text, name, everywhere=True):
             print(found.format())
-    tree = ast.parse(text, name)
-    _execute(shell, tree, name)
+    try:
+        tree = ast.parse(text, name)
+        parts = _compiled(tree, name)
+    except SyntaxError as error:
+        raise _in_cell(error, shell.compile.format_code_name(name)) from None
+    for code in parts:
+        exec(code, shell.user_ns)
     for each in tree.body:
-        if isinstance(each, ast.FunctionDef):
+        if isinstance(each, (ast.FunctionDef, ast.ClassDef)) and each.name in shell.user_ns:
             _show(shell.user_ns[each.name], each.name, options.shown)
+
+
+def _in_cell(error: SyntaxError, cell: tuple[str, str] | None) -> Exception:
+    """Return a syntax error as an error that IPython shows without the frames of the magic."""
+    from IPython.core.error import UsageError
+
+    lines = traceback.format_exception_only(error)[1:]  # the first line names the file
+    return UsageError(
+        "".join([f"{' '.join(cell or ('the', 'cell'))}, line {error.lineno}\n", *lines]).rstrip()
+    )
 
 
 def _number_of_cell(shell: Any) -> int:
@@ -73,13 +89,11 @@ def _number_of_cell(shell: Any) -> int:
     return int(shell.execution_count)
 
 
-def _execute(shell: Any, tree: ast.Module, name: str) -> None:
-    """Run the statements in the notebook's namespace; the value of a last expression is displayed."""
+def _compiled(tree: ast.Module, name: str) -> list[CodeType]:
+    """Return the code of the statements, and of a last expression, whose value is displayed."""
     last = tree.body[-1:] if tree.body and isinstance(tree.body[-1], ast.Expr) else []
     first = ast.Module(tree.body[: len(tree.body) - len(last)], [])
-    exec(compile(first, name, "exec"), shell.user_ns)
-    if last:
-        exec(compile(ast.Interactive(last), name, "single"), shell.user_ns)
+    return [compile(first, name, "exec"), *([compile(ast.Interactive(last), name, "single")] if last else [])]
 
 
 def _show(function: Any, name: str, forms: list[str]) -> None:

@@ -73,6 +73,7 @@ ROOMS = {
     ("runtime", "kernels"): {"re2", "PIL"},
     ("explorer", "terminal.py"): {"IPython", "rich"},
     ("explorer", "progress_bar.py"): {"IPython"},
+    ("explorer", "notebook.py"): {"IPython"},
     ("cli", "pytest_plugin.py"): {"pytest"},
 }  # what only the files of one room may import
 

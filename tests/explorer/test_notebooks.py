@@ -103,3 +103,18 @@ def test_progress_of_datasets_is_one_bar(run):
     (output,) = run([textwrap.dedent(cell)])
     assert 'value="2000" max="2000"' in output.data["text/html"]
     assert output.data["text/plain"].startswith("count <  2000 of 2000")
+
+
+def test_syntax_errors_in_a_cell_of_the_magic_name_its_line(run):
+    cells = ["%load_ext agc", "%%agc --show code\ndef f(x:\n    return x"]
+    text = text_of(run(cells, may_fail=True))
+    assert re.search(r"UsageError: Cell In\[\d+\], line 2\n    def f\(x:", text)
+    assert "notebook.py" not in text
+
+
+def test_classes_in_a_cell_of_the_magic_are_shown(run):
+    cells = [
+        "%load_ext agc",
+        "%%agc --show code\nclass A:\n    def m(self, x):\n        return -x if x > 0 else x",
+    ]
+    assert "return ag__.if_exp(x > 0" in text_of(run(cells))
