@@ -15,6 +15,8 @@ from agc.autograph.transpile import convert_module
 from agc.runtime.core.export import EXPORTED
 from agc.runtime.executors import EXECUTORS
 from agc.runtime.executors.llvm.codegen.rule_registry import ELEMENTWISE
+from agc.runtime.formats.onnx import registry as onnx_rules
+from agc.runtime.formats.tensorflow import rule_registry as tensorflow_rules
 from agc.runtime.ir.parser import parse
 from agc.runtime.ir.value_types import TensorType
 from agc.runtime.ops.framework.op import REGISTRY, Name, Same, op
@@ -23,7 +25,7 @@ from generate import namespaces
 from support.documents import ROOT, blocks
 
 RECIPES = {block.file: block for block in blocks((ROOT / "CONTRIBUTING.md").read_text()) if block.file}
-TABLES = (REGISTRY, EXPORTED, ELEMENTWISE, EXECUTORS)
+TABLES = (REGISTRY, EXPORTED, ELEMENTWISE, EXECUTORS, onnx_rules.RULES, tensorflow_rules.RULES)
 
 
 @pytest.fixture
@@ -52,6 +54,7 @@ def test_a_recipe_for_each_part_that_grows():
         "sinc.py",
         "fold_negation.py",
         "lower_hypotenuse.py",
+        "sinc_in_formats.py",
         "lower_square.py",
         "counting_executor.py",
     ]
@@ -69,6 +72,19 @@ def test_an_operation_of_one_block_runs_eagerly_in_graphs_and_in_each_executor(r
         np.testing.assert_allclose(f(tf.constant(XS)).numpy(), np.sinc(XS) + 1, rtol=1e-6, atol=1e-7)
     with pytest.raises((TypeError, tf.errors.InvalidArgumentError), match="sinc does not take int32"):
         sinc([1, 2])
+
+
+def test_a_rule_writes_the_operation_in_another_format(recipe, tmp_path):
+    sinc = recipe("sinc.py").sinc
+    recipe("sinc_in_formats.py")
+    tf.export.onnx(sinc, tmp_path / "sinc.onnx", [tf.TensorSpec([None])])
+    tf.export.saved_model(sinc, tmp_path, [tf.TensorSpec([None])])
+    found = (
+        tf.onnx.load(tmp_path / "sinc.onnx")(XS),
+        tf.saved_model.load(tmp_path)(tf.constant(XS))["output_0"],
+    )
+    for result in found:
+        np.testing.assert_allclose(result, np.sinc(XS), rtol=1e-5, atol=1e-7)
 
 
 def test_the_operation_is_in_its_namespace(recipe):
