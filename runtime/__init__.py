@@ -1,4 +1,4 @@
-"""agc.runtime: tensors, graphs and `function`, with TensorFlow's names.
+"""`agc.runtime`: tensors, graphs and `function`, with TensorFlow's names.
 
 >>> import agc.runtime as tf
 >>> @tf.function

@@ -23,7 +23,7 @@ ITEM = re.compile(r"^ {2,4}((?:\*{0,2}\w+(?:, )?)+): (.*)$")
 def summary_of(value: Any) -> str:
     """Return the first sentence of the docstring, for a cell of a table."""
     paragraph = (inspect.getdoc(value) or "").strip().split("\n\n")[0].split("\n>>>")[0]
-    sentence = re.split(r"(?<=[.:])\s+(?=[A-Z])", " ".join(paragraph.split()))[0]
+    sentence = re.split(r"(?<=\.)\s+(?=[A-Z`])", " ".join(paragraph.split()))[0]
     return escaped(sentence.replace("|", "\\|"))
 
 

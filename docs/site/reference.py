@@ -9,6 +9,7 @@ A value with several names is described under the longest one, that of its names
 from __future__ import annotations
 
 import importlib
+import re
 import types
 from collections.abc import Iterator
 from pathlib import Path
@@ -104,6 +105,12 @@ def write(folder: Path) -> int:
     return sum(len(page.members) for page in found)
 
 
+def about(module: types.ModuleType) -> str:
+    """Return the first sentence about a namespace, without the name, which is the title of its page."""
+    text = re.sub(r"^(The (module|namespace) )?`[\w.]+`: ", "", summary_of(module))
+    return text[:1].upper() + text[1:]
+
+
 def page_text(page: Page, names: dict[int, str]) -> str:
     """Return the page of a namespace: a table of its names, then the description of each."""
     rows, texts = [], []
@@ -111,23 +118,22 @@ def page_text(page: Page, names: dict[int, str]) -> str:
         name = f"{page.name}.{key}"
         home = names.get(id(value), name)
         rows.append(
-            f"| {{py:obj}}`{name} <{home}>` | {summary_of(value)} |"
+            f"| {{py:obj}}`{key} <{home}>` | {summary_of(value)} |"
             if home in names.values()
-            else f"| `{name}` | {entries.constant(value)} |"
+            else f"| `{key}` | {entries.constant(value)} |"
         )
         if home == name and entries.is_described(value):
             texts.append(entries.text(name, value, names))
     table = "\n".join(["| name | |", "|---|---|", *rows])
     common = "[Conventions](../conventions.md): shapes, dtypes and errors that all functions have in common. "
     common += "Examples leave out prefixes such as `tf.`."
-    return f"# {page.name}\n\n{summary_of(page.module)}\n\n{common}\n\n{table}\n\n" + "\n".join(texts)
+    return f"# {page.name}\n\n{about(page.module)}\n\n{common}\n\n{table}\n\n" + "\n".join(texts)
 
 
 def index_text(found: list[Page]) -> str:
     """Return the first page of the reference: all namespaces."""
     rows = [
-        f"| [{page.name}]({page.name}.md) | {len(page.members)} | {summary_of(page.module)} |"
-        for page in found
+        f"| [{page.name}]({page.name}.md) | {len(page.members)} | {about(page.module)} |" for page in found
     ]
     listed = "\n".join(page.name for page in found)
     return (

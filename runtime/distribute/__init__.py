@@ -1,4 +1,4 @@
-"""The module `tf.distribute` for one process: a strategy has one replica, or one for each logical CPU.
+"""The module `tf.distribute`: replicas of a model, on the devices of one process or in several processes.
 
 >>> import agc.runtime as tf
 >>> strategy = tf.distribute.MirroredStrategy()

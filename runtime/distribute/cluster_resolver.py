@@ -1,4 +1,4 @@
-"""The namespace `tf.distribute.cluster_resolver`: which tasks a cluster has, and which of them is this process."""
+"""The namespace `tf.distribute.cluster_resolver`: the tasks of a cluster, and the one of this process."""
 # Namespace distribute.cluster_resolver: `make generate` writes this file from the `@export` declarations.
 # isort: skip_file
 # fmt: off

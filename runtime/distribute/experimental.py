@@ -1,4 +1,4 @@
-"""The namespace `tf.distribute.experimental`: what it has for one process."""
+"""The namespace `tf.distribute.experimental`: older names of strategies, and options of collective operations."""
 # Namespace distribute.experimental: `make generate` writes this file from the `@export` declarations.
 # isort: skip_file
 # fmt: off

@@ -1,4 +1,4 @@
-"""The namespace `tf.random.experimental`."""
+"""The namespace `tf.random.experimental`: generators of random numbers with a state of their own."""
 # Namespace random.experimental: `make generate` writes this file from the `@export` declarations.
 # isort: skip_file
 # fmt: off

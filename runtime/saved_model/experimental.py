@@ -1,4 +1,4 @@
-"""The namespace `tf.saved_model.experimental`."""
+"""The namespace `tf.saved_model.experimental`: resources and variables of saved models."""
 # Namespace saved_model.experimental: `make generate` writes this file from the `@export` declarations.
 # isort: skip_file
 # fmt: off

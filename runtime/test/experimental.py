@@ -1,4 +1,4 @@
-"""The namespace `tf.test.experimental`.
+"""The namespace `tf.test.experimental`: the end of pending operations.
 
 >>> sync_devices()
 """
