@@ -17,7 +17,7 @@ import numpy as np
 from ...functionalize.errors import CannotCompileError
 from ...ir.clone import with_regions
 from ...ir.graph import Graph, Operation
-from ...ir.structured import is_compiled_call
+from ...ir.structured import communicates, is_compiled_call
 from ...ir.traits import LOCATES_ERRORS
 from ...ir.value_types import AnySpec, TensorType
 from ...ops.framework.attribute_parsers import Object
@@ -104,7 +104,8 @@ def _replaced(operation: Operation, part: type[NativePart]) -> Operation:
         return with_regions(operation, regions)
     (callee,) = operation.regions
     runner = CALL_NATIVE if operation.stateful else PART
-    attrs = {"part": part(callee)}
+    made = NativePart if communicates(callee) else part  # a comparison would communicate twice
+    attrs = {"part": made(callee)}
     return Operation(
         runner, operation.inputs, attrs, operation.outputs, (), operation.origin, operation.device
     )

@@ -4,6 +4,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.executors import EXECUTORS
+from agc.runtime.executors.llvm.loop_compilation import with_native_parts
 from agc.runtime.ops.collective.gathering import all_gather, reduce_scatter
 from agc.runtime.ops.collective.reductions import all_reduce, broadcast_from, reduce_to
 from support.threads_as_processes import run_in_threads
@@ -128,6 +129,26 @@ def test_native_loops_communicate_in_order():
     (expected, order), (results, own_order) = found
     np.testing.assert_allclose(results, expected, rtol=1e-6)
     assert own_order == order == ["sum float32[2]", "max float32[2]"] * 3
+
+
+def test_native_parts_with_collectives_are_not_compared_with_the_plan():
+    added = tf.function(lambda x: all_reduce([x * x])[0] + 1.0, jit_compile=True)
+
+    @tf.function
+    def step(x):
+        for _ in tf.range(2):
+            x = added(x)
+        tf.print(x, output_stream="file:///dev/null")
+        return x
+
+    graph = step.get_concrete_function(tf.TensorSpec([2])).graph
+
+    def run(rank):
+        return with_native_parts(graph)([np.array([1.0, 2.0], np.float32)])[0].tolist()
+
+    results, calls = run_in_threads(2, run)
+    assert results == [[19.0, 163.0]] * 2
+    assert calls == ["sum float32[2]"] * 2
 
 
 def test_a_process_whose_native_code_fails_does_not_communicate_twice():
