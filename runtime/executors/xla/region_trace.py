@@ -125,9 +125,8 @@ class RegionTrace:
         except NotLoweredError as error:
             raise CannotCompileError([Reason(operation, str(error))]) from None
         except (OpError, *OF_COMPUTING) as error:
-            if isinstance(error, jax.errors.JAXTypeError):
-                raise
-            # The operation refuses these shapes; the plan says so when it comes to it.
+            if not _refuses(operation, inputs):
+                raise  # a fault of the rule
             raise NeverRunsError(Reason(operation, f"these shapes are refused: {error}")) from error
         results = found if isinstance(found, (list, tuple)) else [found] if operation.outputs else []
         return [_as_declared(x, value) for x, value in zip(results, operation.outputs, strict=True)]
@@ -182,6 +181,20 @@ def _folded(operation: Operation, inputs: list[Array]) -> list[Array] | None:
         return None
     found = folded(operation, [Constant(np.asarray(x)) for x in inputs], specs)
     return None if found is None else [each.value for each in found]
+
+
+def _refuses(operation: Operation, inputs: Sequence[Array]) -> bool:
+    """Return whether the operation's own kernel refuses inputs of these shapes, whatever the values."""
+    if operation.regions or not all(isinstance(operand.spec, TensorType) for operand in operation.inputs):
+        return False
+    for fill in (0, 1):  # not both are indices out of bounds or a zero divisor
+        arrays = [np.broadcast_to(np.array(fill, x.dtype), x.shape) if _is_traced(x) else x for x in inputs]
+        try:
+            operation.op.compute(*operation.op.grouped(arrays), **operation.attrs)
+        except Exception:
+            continue
+        return False
+    return True
 
 
 _MOST = 64

@@ -74,8 +74,9 @@ class XlaFunction:
                     results = self._run([*arguments, *self._streams])
             else:
                 results = self._run(arguments)
-        except NeverRunsError:
-            return self.fail(arguments)
+        except NeverRunsError as refusal:
+            self.fail(arguments)  # which raises the error of the operation
+            raise refused(self.graph, refusal) from None
         except CannotCompileError as refusal:
             raise refused(self.graph, refusal) from None
         return self.fail(arguments) if results is _FAILED else results

@@ -1,9 +1,20 @@
 """Kernels of NumPy that JAX traces: all sizes compile, also those for which the kernel takes a way of its own."""
 
+import os
+
 import agc.runtime as tf
 import numpy as np
 import pytest
+from agc.runtime.core.shapes import num_elements
+from agc.runtime.executors import interpret
+from agc.runtime.executors.llvm.diagnostics import CompilerFaultError
 from agc.runtime.executors.xla import XlaFunction
+from agc.runtime.executors.xla.rule_registry import RULES, TRACED
+from agc.runtime.executors.xla.static_form import static_form
+from agc.runtime.executors.xla.xla_function import XlaProgram
+from agc.runtime.ir.graph import Graph, Operation, Value
+from agc.runtime.ir.value_types import TensorType
+from support.operation_examples import NAMES, as_operation, calls
 
 numbers = np.random.default_rng(5)
 ROWS = numbers.normal(size=(4000, 3)).astype(np.float32)  # short rows, which NumPy's kernels add by columns
@@ -33,3 +44,69 @@ def test_large_arrays_are_computed_by_xla(name: str, monkeypatch: pytest.MonkeyP
     found = tf.function(function, jit_compile="xla")(tf.constant(x))
     expected = tf.function(function, jit_compile=False)(tf.constant(x))
     np.testing.assert_allclose(found, expected, rtol=2e-3, atol=1e-3 * np.abs(expected).max())
+
+
+def test_faults_of_rules_are_no_refusals(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(site: object, x: object) -> object:
+        raise TypeError("no such function")
+
+    monkeypatch.setitem(RULES, "cumsum", broken)
+    with pytest.raises(CompilerFaultError, match="no such function"):
+        tf.function(lambda x: tf.cumsum(x), jit_compile="xla")(tf.constant([1, 2]))
+
+
+def larger(x: np.ndarray, times: tuple[int, int]) -> np.ndarray:
+    """An array with more rows or columns; scalars and texts as they are."""
+    if not x.ndim or x.dtype.hasobject:
+        return x
+    return np.tile(x, (times[0], *(1,) * (x.ndim - 2), times[1])[-x.ndim :] if x.ndim > 1 else times[:1])
+
+
+EACH = 1 if os.environ.get("AGC_FUZZ") else 16
+
+
+@pytest.mark.parametrize("times", [(700, 1), (1, 700), (37, 37)], ids=["tall", "wide", "both"])
+def test_examples_of_large_shapes_are_traced(times: tuple[int, int]) -> None:
+    """JAX traces what NumPy computes; nothing is compiled."""
+    count = 0
+    for name in sorted({*RULES, *TRACED} & {*NAMES} - {"put_back"})[::EACH]:  # an operand is its shape
+        for call in calls(name)[:2]:
+            made = as_operation(call, 0)
+            arrays = [larger(np.asarray(value), times) for value in made[2]] if made is not None else []
+            graph = None if made is None else of_shapes(made[0], made[1], arrays)
+            if graph is not None and is_computed(graph, arrays):
+                form, by_value = static_form(graph, arrays, ())
+                XlaProgram(form, (), by_value).trace()
+                count += 1
+    assert count > 8
+
+
+def of_shapes(operation: Operation, inputs: list[Value], arrays: list[np.ndarray]) -> Graph | None:
+    """The operation for other shapes; None if it refuses these, or has results of no known or moderate size."""
+    given = [
+        Value(value.name, TensorType(value.dtype, x.shape)) if isinstance(value.spec, TensorType) else value
+        for value, x in zip(inputs, arrays, strict=True)
+    ]
+    new = dict(zip(inputs, given, strict=True))
+    operands = tuple([new.get(operand, operand) for operand in operation.inputs])
+    try:
+        found = operation.op.infer(operands, operation.attrs)
+    except Exception:
+        return None
+    specs = found if isinstance(found, tuple) else (found,)
+    if not all(isinstance(spec, TensorType) and (num_elements(spec.shape) or MOST) < MOST for spec in specs):
+        return None
+    results = tuple([Value(value.name, spec) for value, spec in zip(operation.outputs, specs, strict=True)])
+    made = Operation(operation.op, operands, operation.attrs, results)
+    return Graph("example", given, [made], results)
+
+
+MOST = 1_000_000
+
+
+def is_computed(graph: Graph, arrays: list[np.ndarray]) -> bool:
+    try:
+        interpret(graph, list(arrays))
+    except Exception:
+        return False
+    return True
