@@ -62,7 +62,7 @@ def larger(x: np.ndarray, times: tuple[int, int]) -> np.ndarray:
     return np.tile(x, (times[0], *(1,) * (x.ndim - 2), times[1])[-x.ndim :] if x.ndim > 1 else times[:1])
 
 
-EACH = 1 if os.environ.get("AGC_FUZZ") else 16
+EACH = 1 if os.environ.get("AGC_FUZZ") else 40
 
 
 @pytest.mark.parametrize("times", [(700, 1), (1, 700), (37, 37)], ids=["tall", "wide", "both"])
@@ -70,7 +70,7 @@ def test_examples_of_large_shapes_are_traced(times: tuple[int, int]) -> None:
     """JAX traces what NumPy computes; nothing is compiled."""
     count = 0
     for name in sorted({*RULES, *TRACED} & {*NAMES} - {"put_back"})[::EACH]:  # an operand is its shape
-        for call in calls(name)[:2]:
+        for call in calls(name)[:1]:
             made = as_operation(call, 0)
             arrays = [larger(np.asarray(value), times) for value in made[2]] if made is not None else []
             graph = None if made is None else of_shapes(made[0], made[1], arrays)
@@ -78,7 +78,7 @@ def test_examples_of_large_shapes_are_traced(times: tuple[int, int]) -> None:
                 form, by_value = static_form(graph, arrays, ())
                 XlaProgram(form, (), by_value).trace()
                 count += 1
-    assert count > 8
+    assert count > 2
 
 
 def of_shapes(operation: Operation, inputs: list[Value], arrays: list[np.ndarray]) -> Graph | None:
