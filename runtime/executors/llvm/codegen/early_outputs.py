@@ -21,6 +21,7 @@ from .element_formulas import element_rule
 from .lazy_values import Buffer, LazyElementwise, LazyValue
 from .llvm_types import Register
 from .materialization import Values
+from .output_groups import output_groups
 from .use_lists import memory_of
 
 BIG = 1 << 18
@@ -89,10 +90,11 @@ class EarlyOutputs:
             if node.is_lazy:
                 by_shape[node.shape].setdefault(node, number)
         for numbers in by_shape.values():
-            self._store({node: number for node, number in numbers.items() if node.is_lazy})
+            for nodes in output_groups(numbers):
+                self._store({node: numbers[node] for node in nodes if node.is_lazy})
 
     def _store(self, numbers: Mapping[LazyValue, int]) -> None:
-        """Store lazy outputs of one shape in one nest."""
+        """Store a group of lazy outputs in one nest."""
         if not numbers:
             return
         order = self._region.prepared([*numbers], takes_blocks=True)

@@ -10,7 +10,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.executors.llvm import compile_graph, exclusive
-from agc.runtime.executors.llvm.codegen import early_outputs
+from agc.runtime.executors.llvm.codegen import early_outputs, materialization, output_groups
 from agc.runtime.executors.llvm.compilation_unit import CompilationUnit
 
 ROWS = 160  # a variable of so many rows and columns is large
@@ -298,3 +298,25 @@ def test_gradients_die_before_the_next_ones_are_computed() -> None:
     unit = compile_graph.lowered(plain, [value.spec for value in plain.inputs], assigned)
     assert len(unit.overwritten) == 2 * layers
     assert sum(slot.size for slot in unit.slots) < 2 * 8 * width**2
+
+
+def test_many_variables_of_a_shape_are_updated_by_several_nests(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One loop over all of them would be too large for vectors."""
+    sizes: list[int] = []
+    compute = materialization.Values.compute
+
+    def counted(region: Any, wanted: Any) -> None:
+        sizes.append(len(wanted))
+        compute(region, wanted)
+
+    monkeypatch.setattr(materialization.Values, "compute", counted)
+    variables = [tf.Variable(row) for row in np.ones((50, 2_000))]
+
+    @tf.function(jit_compile=True)
+    def update(x: tf.Tensor) -> None:
+        for number, variable in enumerate(variables):
+            variable.assign_add(x * (number + 1))
+
+    update(tf.ones([2_000], tf.float64))
+    assert max(sizes) <= output_groups.MOST and sum(sizes) == 50
+    assert [float(variable[7]) for variable in variables] == [2.0 + number for number in range(50)]
