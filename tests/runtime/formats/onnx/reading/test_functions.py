@@ -1,5 +1,7 @@
 """Functions that a model defines, and sequences of tensors: ONNX Runtime gives the same; damaged ones are refused."""
 
+import os
+
 import agc.runtime as tf
 import numpy as np
 import pytest
@@ -137,6 +139,20 @@ def test_damaged_functions_are_refused(name, tmp_path):
     functions, message = DAMAGED[name]
     with pytest.raises(tf.errors.DataLossError, match=message):
         loaded(model([node("F0", "x", "y", "own")], functions), tmp_path)
+
+
+def test_mutated_files_are_loaded_or_refused(tmp_path):
+    random = np.random.default_rng(0)
+    content = np.frombuffer(model(CALLS["calls in a branch"] + CALLS["sequences"][1:2], FUNCTIONS), np.uint8)
+    outcomes = set()
+    for _ in range(int(os.environ.get("AGC_FUZZ", 200))):
+        mutated = content.copy()
+        mutated[random.integers(len(content), size=2)] = random.integers(256, size=2)
+        try:
+            outcomes.add(type(loaded(mutated.tobytes(), tmp_path)).__name__)
+        except tf.errors.OpError as error:
+            outcomes.add(type(error).__name__)
+    assert outcomes == {"OnnxModel", "DataLossError", "UnimplementedError"}
 
 
 def test_operators_in_functions_are_listed(tmp_path):
