@@ -176,5 +176,5 @@ def large_shapes(graph: Graph, least: int) -> Sequence[Shape]:
     return [
         shape
         for shape, size in found.items()
-        if shape and min(shape[-2:]) > 1 and math.prod(shape) * size >= least
+        if shape and len(shape) > 1 and min(shape[-2:]) > 1 and math.prod(shape) * size >= least
     ]

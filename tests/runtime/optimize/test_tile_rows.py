@@ -190,3 +190,8 @@ def test_training_with_variables_runs_in_every_mode() -> None:
         losses.append([float(step(tf.constant(numbers(2, 16, 4)))) for _ in range(3)])
         assert losses[-1] == sorted(losses[-1], reverse=True)
     np.testing.assert_allclose(*losses, rtol=1e-4)
+
+
+@pytest.mark.parametrize("shape", [(4096,), (4096, 1), (1, 4096), (2, 2, 2, 512), (1, 1, 64, 64)])
+def test_large_tensors_of_every_rank_stay_right(shape: tuple[int, ...]) -> None:
+    tiled(lambda x: tf.reduce_sum(tf.exp(x * 0.5), -1), numbers(*shape))
