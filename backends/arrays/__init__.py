@@ -10,7 +10,7 @@ What a library does in its own way is a `Library`. The rest is here: the variabl
 type, the state of a loop is traced until its types settle, and failed checks become values.
 """
 
-from .backend import ArrayBackend
+from .backend import ArrayBackend, Branch, Names, Options
 from .builtins import ITERATION
 from .conditionals import truth
 from .failures import Checks, leave, raise_of
@@ -19,6 +19,6 @@ from .library import Build, Library, Program, Type
 from .tracing import converted, staged
 
 __all__ = [
-    "ITERATION", "ArrayBackend", "Build", "Checks", "Library", "Program", "Type", "converted", "is_array", "leave",
-    "raise_of", "staged", "truth",
+    "ITERATION", "ArrayBackend", "Branch", "Build", "Checks", "Library", "Names", "Options", "Program", "Type",
+    "converted", "is_array", "leave", "raise_of", "staged", "truth",
 ]  # fmt: skip

@@ -6,13 +6,16 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from agc.autograph import staging
+from agc.autograph.staging import State
 
 from . import conditionals, failures, loops
 from .builtins import ITERATION
 from .items import Items, items_of
 from .library import Library
 
-State = tuple[Any, ...]
+Branch = Callable[..., State]
+Names = tuple[str, ...]
+Options = Mapping[str, Any]
 
 
 class ArrayBackend:
@@ -31,34 +34,16 @@ class ArrayBackend:
     def owns(self, value: Any) -> bool:
         return failures.is_active(self.library) and not self.library.is_concrete(value)
 
-    def cond(
-        self,
-        test: Any,
-        then: Callable[..., State],
-        orelse: Callable[..., State],
-        state: State,
-        names: tuple[str, ...],
-    ) -> State:
+    def cond(self, test: Any, then: Branch, orelse: Branch, state: State, names: Names) -> State:
         return conditionals.cond(test, then, orelse, state, names)
 
     def while_loop(
-        self,
-        test: Callable[..., Any],
-        body: Callable[..., State],
-        state: State,
-        names: tuple[str, ...],
-        options: Mapping[str, Any],
+        self, test: Callable[..., Any], body: Branch, state: State, names: Names, options: Options
     ) -> State:
         return loops.while_loop(test, body, state, names, options)
 
     def for_loop(
-        self,
-        items: Any,
-        body: Callable[..., State],
-        state: State,
-        names: tuple[str, ...],
-        until: str | None,
-        options: Mapping[str, Any],
+        self, items: Any, body: Branch, state: State, names: Names, until: str | None, options: Options
     ) -> State:
         return loops.for_loop(items_of(items), body, state, names, until, options)
 

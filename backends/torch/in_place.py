@@ -7,15 +7,14 @@ if c:                 ⇒      (new,) = cond(c, lambda x: x + 1, lambda x: x, (x
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from agc.arrays import ArrayBackend
+from agc.arrays import ArrayBackend, Branch, Names, Options
+from agc.autograph.staging import State
 from agc.autograph.staging_errors import staging_error
 
 import torch
-
-State = tuple[Any, ...]
 
 
 class _Again(BaseException):
@@ -25,14 +24,7 @@ class _Again(BaseException):
 class TorchBackend(ArrayBackend):
     """An `ArrayBackend` whose arrays can change in place."""
 
-    def cond(
-        self,
-        test: Any,
-        then: Callable[..., State],
-        orelse: Callable[..., State],
-        state: State,
-        names: tuple[str, ...],
-    ) -> State:
+    def cond(self, test: Any, then: Branch, orelse: Branch, state: State, names: Names) -> State:
         changed: list[int] = []
         while True:
             branches = _Branches(changed)
@@ -45,25 +37,14 @@ class TorchBackend(ArrayBackend):
             return branches.written_back(state, found, len(names))
 
     def while_loop(
-        self,
-        test: Callable[..., Any],
-        body: Callable[..., State],
-        state: State,
-        names: tuple[str, ...],
-        options: Mapping[str, Any],
+        self, test: Callable[..., Any], body: Branch, state: State, names: Names, options: Options
     ) -> State:
         iteration = _Iteration(body, names)
         found = super().while_loop(test, iteration.run, state, names, options)
         return iteration.written_back(state, found)
 
     def for_loop(
-        self,
-        items: Any,
-        body: Callable[..., State],
-        state: State,
-        names: tuple[str, ...],
-        until: str | None,
-        options: Mapping[str, Any],
+        self, items: Any, body: Branch, state: State, names: Names, until: str | None, options: Options
     ) -> State:
         iteration = _Iteration(body, names, leading=1)
         found = super().for_loop(items, iteration.run, state, names, until, options)

@@ -84,7 +84,8 @@ class RegionTrace:
         results: list[Array] = []
 
         def compute(arrays: Sequence[Array]) -> tuple[list[Any], list[Array]]:
-            inner, scope = self.inner(), {**given, **dict(zip(traced, arrays, strict=True))}
+            inner = self.inner()
+            scope: dict[Operand, Array] = {**given, **dict(zip(traced, arrays, strict=True))}
             inner._run(part.operations, scope)
             results[:] = [scope[value] for value in part.outputs]
             return [inner.failed] * (inner.failed is not False), [
