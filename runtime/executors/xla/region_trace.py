@@ -79,7 +79,7 @@ class RegionTrace:
 
     def _called(self, part: ChainPart, values: Mapping[Operand, Array]) -> list[Array]:
         """Compute the results of a part as one function, which XLA does not inline. Constants stay known."""
-        given = {value: values[value] for value in part.inputs}
+        given: dict[Operand, Array] = {value: values[value] for value in part.inputs}
         traced = [value for value, array in given.items() if _is_traced(array)]
         results: list[Array] = []
 
