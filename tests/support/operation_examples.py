@@ -92,8 +92,10 @@ def examples() -> Examples:
     return found
 
 
+@functools.cache
 def calls(name: str) -> list[Call]:
-    return examples().calls[name]
+    """The recorded calls of an operation; those by functions of `experimental.numpy` come last."""
+    return sorted(examples().calls[name], key=lambda call: ".experimental." in call.module)
 
 
 def as_operation(call: Call, number: int) -> tuple[Operation, list[Value], list[Any]] | None:

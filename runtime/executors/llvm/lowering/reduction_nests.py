@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 
 from .... import dtypes
 from ..codegen.dynamic_sizes import Size, is_sized
@@ -120,10 +120,11 @@ def beside(
         _clear(e, kind, totals, base, where.size)
         count = Size.of(e.minus(end, start)) if parts > 1 else rows
         work = math.prod(_counts(node, [first, *others, *rest]))
+        before: AbstractContextManager[list[Register]] = nullcontext([])
+        if outer:
+            before = e.nest(_counts(node, outer), inner=work, each_once=each_once)
         with (
-            e.nest(_counts(node, outer), inner=work, each_once=each_once)
-            if outer
-            else nullcontext([]) as around,
+            before as around,
             e.nest([count, *_counts(node, others)], parallel=False, each_once=each_once) as over,
             e.nest(_counts(node, rest), each_once=True) as inner,
         ):
