@@ -19,8 +19,8 @@ ARRAYS = {
     ),
     "angle": (
         "Return the angles of complex numbers in radians, or in degrees.",
-        "[1j, -1.0], deg=True",
-        "[90.0, 180.0]",
+        "[1j, 1.0 + 1j], deg=True",
+        "[90.0, 45.0]",
     ),
     "append": (
         "Return an array with `values` at its end, as a vector unless `axis` is given.",
