@@ -319,7 +319,7 @@ def _outcome(function: Any, *arguments: Any) -> Any:
 
 def _is_refusal(error: Exception) -> bool:
     """Whether an error says what it does not like, and where."""
-    if "-->" in str(error):
+    if "-->" in str(error) or "assigns it first and has not run: assign it before the loop" in str(error):
         return True
     return isinstance(error, (tf.errors.OperatorNotAllowedInGraphError, tf.errors.InaccessibleTensorError))
 
