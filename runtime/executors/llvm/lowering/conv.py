@@ -31,7 +31,7 @@ from . import conv_by_channel as by_channel
 from . import conv_by_loops, conv_winograd
 from .blas_calls import Matrix, multiply_add, one_thread
 from .conv_by_channel import ConvolvedByChannel, is_by_channel
-from .conv_windows import Windows
+from .conv_windows import PART_BYTES, PARTS, BlockwiseConvolution, Windows, aligned
 from .elementwise import add
 from .fill import shape_of
 from .matmul import beyond, permuted
@@ -42,13 +42,6 @@ from .softmax import as_dtype, widened
 
 _ROWS = 96
 """The rows from which on BLAS multiplies at nearly its full speed."""
-
-_PARTS = 16
-"""The parts of a filter gradient. Each has a sum of its own, and the sums are added in the end."""
-
-_PART_BYTES = 1 << 24
-"""The bytes of these sums together."""
-
 
 _COLUMNS = 64
 """The fewest columns of a filter gradient that a thread computes."""
@@ -104,24 +97,15 @@ class Setting:
             raise RefusedError("the gradient has another shape than the result")
 
 
-class Convolved(Blockwise):
+class Convolved(BlockwiseConvolution):
     """A convolution of `source` with filters, a matrix [window and taken channels, given channels]."""
-
-    def __init__(self, windows: Windows, source: Buffer, filters: Buffer) -> None:
-        self.windows, self.source, self.filters = windows, source, filters
-        self.given = filters.shape[-1]
-        super().__init__(source.dtype, (*windows.result_sizes, self.given), [source, filters])
-        self.work = windows.inside
-
-    def row_bytes(self) -> int:
-        return self.windows.row_bytes + self.given * self.dtype.size
 
     def fewest_rows(self) -> int:
         """Return more rows for large filters, which BLAS packs for each block."""
         return _ROWS * min(max(self.filters.bytes // (BYTES // 2), 1), 4)
 
     def scratch_bytes(self, blocks: RowBlocks) -> int:
-        return _aligned(self.windows.piece_bytes(blocks)) + self.windows.matrix_bytes(blocks)
+        return aligned(self.windows.piece_bytes(blocks)) + self.windows.matrix_bytes(blocks)
 
     def around(self, e: Emitter) -> Any:
         return one_thread(e, self.dtype)
@@ -131,7 +115,7 @@ class Convolved(Blockwise):
     ) -> None:
         windows, dtype = self.windows, self.dtype
         place = windows.piece(e, self.source, block, blocks, scratch)
-        rest = _after(e, scratch, _aligned(windows.piece_bytes(blocks)))
+        rest = _after(e, scratch, aligned(windows.piece_bytes(blocks)))
         each = self.given // windows.groups
         with e.nest([windows.groups], parallel=False) as (group,):
             matrix = windows.matrix(e, place, block, group, rest)
@@ -150,10 +134,6 @@ def _convolved(e: Emitter, windows: Windows, source: Buffer, filters: Buffer) ->
         return conv_winograd.ConvolvedByWinograd(windows, source, transformed)
     kind = ConvolvedByChannel if is_by_channel(windows, filters.shape[-1]) else Convolved
     return kind(windows, source, filters)
-
-
-def _aligned(size: int) -> int:
-    return -(-size // 64) * 64
 
 
 def _after(e: Emitter, address: Register, size: int) -> Register:
@@ -205,10 +185,10 @@ def _filter_gradient(region: Region, setting: Setting, x: Buffer, dy: Buffer) ->
     inside, given, each = windows.inside, setting.given, setting.given // windows.groups
     rows = math.prod(windows.result_sizes)
     fitting = BYTES // (windows.row_bytes + given * dtype.size)
-    blocks = RowBlocks(windows.result_sizes, max(min(fitting, -(-rows // _PARTS)), _ROWS))
-    count = max(min(_PARTS, _PART_BYTES // (inside * given * dtype.size), blocks.count), 1)
+    blocks = RowBlocks(windows.result_sizes, max(min(fitting, -(-rows // PARTS)), _ROWS))
+    count = max(min(PARTS, PART_BYTES // (inside * given * dtype.size), blocks.count), 1)
     total = Buffer.new(e, dtype, (count, inside, given))
-    piece = _aligned(windows.piece_bytes(blocks))
+    piece = aligned(windows.piece_bytes(blocks))
     scratch = Scratch(e, piece + windows.matrix_bytes(blocks))
     pieces = _pieces(given, count) if windows.groups == 1 else 1
     each //= pieces
@@ -242,7 +222,7 @@ def _filter_gradient(region: Region, setting: Setting, x: Buffer, dy: Buffer) ->
 
 def _pieces(given: int, count: int) -> int:
     """Return into how many pieces of columns the parts of a large filter gradient are divided."""
-    most = min(max(_PARTS // count, 1), max(given // _COLUMNS, 1))
+    most = min(max(PARTS // count, 1), max(given // _COLUMNS, 1))
     return next(number for number in range(most, 0, -1) if given % number == 0)
 
 
@@ -297,7 +277,7 @@ def _by_images(region: Region, setting: Setting, w: Buffer, dy: Buffer) -> LazyV
     found = Buffer.new(e, dtype, (setting.count, *slide.sizes, setting.channels))
     most = max(BYTES // ((inside + given) * dtype.size), _ROWS)
     blocks = RowBlocks((1, *slide.outputs), most)
-    wide_bytes, unit = _aligned(math.prod(full) * dtype.size), dtype.size
+    wide_bytes, unit = aligned(math.prod(full) * dtype.size), dtype.size
     scratch = Scratch(e, wide_bytes + blocks.rows * inside * unit)
     work = math.prod(slide.outputs) * inside * given // 8
     with one_thread(e, dtype), e.nest([setting.count], inner=work) as (image,), scratch.claimed() as memory:

@@ -14,20 +14,17 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import Any
 
-from ..codegen.blockwise import Blockwise, RowBlock, RowBlocks
+from ..codegen.blockwise import RowBlock, RowBlocks
 from ..codegen.dynamic_sizes import Size
 from ..codegen.function_builder import Emitter
 from ..codegen.lazy_values import Buffer, Index, IndexMap, LazyValue
 from ..codegen.llvm_types import Element, Register, constant, integer
 from ..codegen.region_lowering import Region
-from .conv_windows import Windows
+from .conv_windows import PARTS, BlockwiseConvolution, Windows
 from .elementwise import add, multiply
 from .reduction_codegen import reduced
 from .reduction_kinds import site_of, sums
 from .window_places import SMALL, element_place, window_place
-
-_PARTS = 16
-"""The parts of a filter gradient. Each has a sum of its own."""
 
 _COLUMNS = 8
 """The most windows whose products are added before a sum is stored."""
@@ -38,17 +35,8 @@ def is_by_channel(windows: Windows, given: int) -> bool:
     return windows.taken == 1 and math.prod(windows.slide.window) * (given // windows.groups) <= SMALL
 
 
-class ConvolvedByChannel(Blockwise):
+class ConvolvedByChannel(BlockwiseConvolution):
     """A convolution of `source` with filters, a matrix [window, given channels]."""
-
-    def __init__(self, windows: Windows, source: Buffer, filters: Buffer) -> None:
-        self.windows, self.source, self.filters = windows, source, filters
-        self.given = filters.shape[-1]
-        super().__init__(source.dtype, (*windows.result_sizes, self.given), [source, filters])
-        self.work = windows.inside
-
-    def row_bytes(self) -> int:
-        return self.windows.row_bytes + self.given * self.dtype.size
 
     def scratch_bytes(self, blocks: RowBlocks) -> int:
         return self.windows.piece_bytes(blocks)
@@ -111,7 +99,7 @@ def filter_gradient(region: Region, setting: Any, x: Buffer, dy: Buffer) -> Lazy
     e, dtype, given = region.e, x.dtype, setting.given
     outer, width = (setting.count, *setting.slide.outputs[:-1]), setting.slide.outputs[-1]
     rows, inside = math.prod(outer), math.prod(setting.slide.window)
-    parts = min(_PARTS, rows)
+    parts = min(PARTS, rows)
     columns = next(count for count in range(min(_COLUMNS, width), 0, -1) if width % count == 0)
     total = Buffer.new(e, dtype, (parts, inside, given))
     with e.nest([parts], inner=rows * width * inside * given // parts) as (part,):

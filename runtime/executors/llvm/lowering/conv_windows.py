@@ -15,11 +15,17 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ....ops.nn.window_geometry import Sliding
-from ..codegen.blockwise import RowBlock, RowBlocks
+from ..codegen.blockwise import Blockwise, RowBlock, RowBlocks
 from ..codegen.function_builder import Emitter
 from ..codegen.lazy_values import Buffer, Index
 from ..codegen.llvm_types import Register, integer
 from .matmul import beyond
+
+PARTS = 16
+"""The parts of a filter gradient. Each has a sum of its own, and the sums are added in the end."""
+
+PART_BYTES = 1 << 24
+"""The bytes of these sums together."""
 
 
 class ImagePiece(NamedTuple):
@@ -152,3 +158,22 @@ class Windows:
     def lead(self) -> int:
         """Return the distance of rows of the matrix in memory."""
         return self.channels if self.is_plain else self.inside
+
+
+class BlockwiseConvolution(Blockwise):
+    """A convolution of `source` with `filters`, whose last axis are the channels of the result, in blocks of rows."""
+
+    def __init__(self, windows: Windows, source: Buffer, filters: Buffer) -> None:
+        self.windows, self.source, self.filters = windows, source, filters
+        self.given = filters.shape[-1]
+        super().__init__(source.dtype, (*windows.result_sizes, self.given), [source, filters])
+        self.work = windows.inside
+
+    def row_bytes(self) -> int:
+        """Return the bytes of a row of the matrix of windows and of the result."""
+        return self.windows.row_bytes + self.given * self.dtype.size
+
+
+def aligned(size: int) -> int:
+    """Return the next multiple of the size of a cache line."""
+    return -(-size // 64) * 64

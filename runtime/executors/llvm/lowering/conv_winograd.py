@@ -15,14 +15,14 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from .... import dtypes
-from ..codegen.blockwise import BYTES, Blockwise, RowBlock, RowBlocks, Scratch
+from ..codegen.blockwise import BYTES, RowBlock, RowBlocks, Scratch
 from ..codegen.dynamic_sizes import Size
 from ..codegen.function_builder import Emitter
 from ..codegen.lazy_values import Buffer, Index
 from ..codegen.llvm_types import Element, Register, constant, integer
 from ..codegen.region_lowering import Region
 from .blas_calls import Matrix, multiply_add, one_thread
-from .conv_windows import Windows
+from .conv_windows import PART_BYTES, PARTS, BlockwiseConvolution, Windows, aligned
 from .matmul import beyond
 from .reduction_codegen import reduced
 from .reduction_kinds import sums
@@ -39,12 +39,6 @@ _CHANNELS = 32
 _TILES = 48
 """The fewest tiles of a block, which are the rows of its products. Large filters, read for each block, need more."""
 
-_PARTS = 16
-"""The parts of a filter gradient. Each has sums of its own, which are added in the end."""
-
-_PART_BYTES = 1 << 24
-"""The bytes of these sums together."""
-
 
 def is_usable(windows: Windows, given: int) -> bool:
     """Return whether a convolution has such a filter, an even number of rows and columns, and enough of each."""
@@ -55,16 +49,10 @@ def is_usable(windows: Windows, given: int) -> bool:
     return is_even and is_large and min(windows.channels, given) >= _CHANNELS
 
 
-class ConvolvedByWinograd(Blockwise):
+class ConvolvedByWinograd(BlockwiseConvolution):
     """A convolution of `source` with filters that `transformed_filters` has returned."""
 
     row_multiple = 2
-
-    def __init__(self, windows: Windows, source: Buffer, filters: Buffer) -> None:
-        self.windows, self.source, self.filters = windows, source, filters
-        self.given = filters.shape[-1]
-        super().__init__(source.dtype, (*windows.result_sizes, self.given), [source, filters])
-        self.work = windows.inside
 
     def row_bytes(self) -> int:
         return _row_bytes(self.windows, self.given)
@@ -106,11 +94,7 @@ def _fewest_rows(windows: Windows, filter_bytes: int) -> int:
 
 
 def _scratch_bytes(windows: Windows, given: int, blocks: RowBlocks) -> int:
-    return _aligned(windows.piece_bytes(blocks)) + blocks.rows * _row_bytes(windows, given)
-
-
-def _aligned(size: int) -> int:
-    return -(-size // 64) * 64
+    return aligned(windows.piece_bytes(blocks)) + blocks.rows * _row_bytes(windows, given)
 
 
 def _matrix(e: Emitter, buffer: Buffer, number: Register, is_turned: bool = False) -> Matrix:
@@ -139,7 +123,7 @@ class _Tiles:
         memory: Register,
     ) -> None:  # fmt: skip
         self.e, self.windows, self.block, self.blocks, self.memory = e, windows, block, blocks, memory
-        most, margin = blocks.rows // 4, _aligned(windows.piece_bytes(blocks))
+        most, margin = blocks.rows // 4, aligned(windows.piece_bytes(blocks))
         address = e.b.gep(memory, [e.word(margin)], source_etype=integer(8))
         self.inner = Buffer(dtype, (16, most, windows.channels), address)
         self.outer = Buffer(
@@ -183,7 +167,7 @@ def filter_gradient(region: Region, windows: Windows, x: Buffer, dy: Buffer) -> 
     e, dtype, taken, given = region.e, x.dtype, windows.channels, dy.shape[-1]
     most = max(BYTES // _row_bytes(windows, given), _fewest_rows(windows, 0))
     blocks = RowBlocks(windows.result_sizes, most, 2)
-    count = max(min(_PARTS, _PART_BYTES // (16 * taken * given * dtype.size), blocks.count), 1)
+    count = max(min(PARTS, PART_BYTES // (16 * taken * given * dtype.size), blocks.count), 1)
     total = Buffer.new(e, dtype, (count, 16, taken * given))
     scratch = Scratch(e, _scratch_bytes(windows, given, blocks))
     work = math.prod(windows.result_sizes) * taken * given // (2 * count)

@@ -129,7 +129,7 @@ def test_depthwise_convolutions(stride: int) -> None:
 
 
 def test_gradients_of_large_filters_are_divided_by_columns(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(conv, "_PART_BYTES", 1)
+    monkeypatch.setattr(conv, "PART_BYTES", 1)
     monkeypatch.setattr(conv, "_COLUMNS", 2)
     layer = with_gradients(lambda a, b: tf.nn.conv2d(a, b, 1, "SAME"))
     agree(layer, [numbers(2, 6, 5, 3), numbers(3, 3, 3, 12)], bound=1e-4)
