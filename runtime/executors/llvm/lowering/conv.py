@@ -233,12 +233,14 @@ def _(
     setting, own = Setting(operation, shape_of(operation), filter.shape), filter.dtype
     setting.refuse_misfit(back)
     setting.refuse_empty(filter, back)
-    w, dy = widened(region, filter), setting.channels_last(widened(region, back))
+    w, dy, slide = widened(region, filter), setting.channels_last(widened(region, back)), setting.slide
     if blas.find(w.dtype) is None:
         found: LazyValue = conv_by_loops.input_gradient(region, setting, w, dy)
-    elif setting.is_by_channel(w.dtype) and set(setting.slide.dilations) == {1}:
+    elif setting.is_by_channel(w.dtype) and all(
+        1 in pair for pair in zip(slide.strides, slide.dilations, strict=True)
+    ):
         found = by_channel.input_gradient(region, setting, _matrix(region, w), region.stored(dy))
-    elif set(setting.slide.strides) == {1}:
+    elif set(slide.strides) == {1}:
         found = _by_flipped_filter(region, setting, w, region.stored(dy))
     else:
         found = _by_images(region, setting, _matrix(region, w), region.stored(dy))

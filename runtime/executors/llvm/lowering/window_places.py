@@ -33,12 +33,12 @@ def window_place(
 ) -> tuple[Register, Register, Register]:
     """Return whether a window has an element, the window's index, or 0, and the number of the element in the window.
 
-    The windows with an element are counted from the last of them. Windows are not dilated.
+    The windows with an element are counted from the last of them. Dilated windows have the stride 1.
     """
-    assert slide.dilations[axis] == 1
+    assert 1 in (slide.dilations[axis], slide.strides[axis])
     position = e.plus(element, e.word(slide.before[axis]))
     last, within = e.over(position, slide.strides[axis])
-    inside, window = _checked(e, e.minus(last, number), slide.outputs[axis])
+    inside, window = _checked(e, e.minus(last, e.times(number, slide.dilations[axis])), slide.outputs[axis])
     at = e.plus(within, e.times(number, slide.strides[axis]))
     return e.b.and_(inside, e.b.icmp_unsigned("<", at, e.word(slide.window[axis]))), window, at
 

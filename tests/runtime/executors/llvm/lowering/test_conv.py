@@ -128,6 +128,19 @@ def test_depthwise_convolutions(stride: int) -> None:
     agree(layer, [numbers(3, 9, 7, 5), numbers(3, 3, 5, 2)], bound=1e-4)
 
 
+@pytest.mark.parametrize("odd", [1.0, np.nan, np.inf])
+def test_gradients_of_dilated_depthwise_convolutions_read_the_windows_alone(odd: float) -> None:
+    filters = numbers(3, 3, 2, 1)
+    filters[0, 0, 0, 0] = odd
+
+    def gradient(dy: Any, filters: Any) -> Any:
+        return tf.nn.depthwise_conv2d_backprop_input(
+            [1, 9, 7, 2], filters, dy, (1, 1, 1, 1), "VALID", dilations=[2, 2]
+        )
+
+    agree(gradient, [numbers(1, 5, 3, 2), filters])
+
+
 def test_gradients_of_large_filters_are_divided_by_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(conv, "PART_BYTES", 1)
     monkeypatch.setattr(conv, "_COLUMNS", 2)
