@@ -28,7 +28,7 @@ from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import Site
 from .casts import converted
 from .reduction_kinds import ReductionKind, get, new_slot, put, site_of, sums
-from .reduction_nests import beside, element_of, empty, inside, kept_beside, written_out
+from .reduction_nests import ReductionNest, element_of, initial_values, stored_too
 
 _BLOCK = 1024
 _LEAST = 64
@@ -73,19 +73,23 @@ def reduced(
     order = region.prepared([node])
     region_size = math.prod(node.shape)
     if not stays or math.prod(node.shape[axis] for axis in stays) == 1:
-        return _whole(region, node, kind, order, shape, dtype) if region_size else empty(kind, shape, dtype)
+        return (
+            _whole(region, node, kind, order, shape, dtype)
+            if region_size
+            else initial_values(kind, shape, dtype)
+        )
     where = Buffer.new(region.e, dtype, shape)
     if not math.prod(shape):
         return where
     if not region_size:
-        return region.stored(empty(kind, shape, dtype), where)
+        return region.stored(initial_values(kind, shape, dtype), where)
+    nest = ReductionNest(region, node, kind, axes, stays, order, where)
     if not (len(node.shape) - 1 in stays and node.shape[-1] > 1):
-        emit = inside
+        nest.accumulate_in_registers()
     elif _is_short(node, axes, most):
-        emit = written_out
+        nest.unroll()
     else:
-        emit = beside
-    emit(region, node, kind, axes, stays, order, where)
+        nest.accumulate_in_memory()
     return where
 
 
@@ -129,7 +133,7 @@ def _whole(
 ) -> LazyValue:
     """Reduce all elements to one."""
     e = region.e
-    kept = kept_beside(region, order, node)
+    kept = stored_too(region, order, node)
     slot = new_slot(e, kind.wide, kind.start)
     spans = region.spans(node.shape, [node, *order])
     size = math.prod(node.shape)

@@ -1,6 +1,6 @@
 """Loop nests of reductions along some axes of a tensor; see reduction_codegen.py.
 
-the last axis is kept      written out, if few elements are reduced to one; else row by row into accumulators
+the last axis is kept      unrolled, if few elements are reduced to one; else accumulators in memory, row by row
 else                       an accumulator in a register for each result
 """
 
@@ -10,6 +10,7 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from typing import NamedTuple
 
 from .... import dtypes
 from ..codegen.dynamic_sizes import Size, is_sized
@@ -32,14 +33,13 @@ _FEWEST = 64
 """The fewest rows that are divided into parts."""
 
 
-def empty(kind: ReductionKind, shape: Shape, dtype: dtypes.DType) -> LazyValue:
+def initial_values(kind: ReductionKind, shape: Shape, dtype: dtypes.DType) -> LazyValue:
+    """Return the reductions of axes of size 0."""
     value = constant(dtype, kind.start)
     return LazyElementwise(dtype, shape, lambda e, site: value, site_of(dtype), [], 0)
 
 
-def kept_beside(
-    region: Region, order: Sequence[LazyValue], node: LazyValue
-) -> list[tuple[LazyValue, Buffer]]:
+def stored_too(region: Region, order: Sequence[LazyValue], node: LazyValue) -> list[tuple[LazyValue, Buffer]]:
     """Return the intermediate results of the operand's shape that have later readers; the nest stores them too."""
     kept = region.kept(order, [])
     return [pair for pair in kept if pair[0].shape == node.shape]
@@ -61,82 +61,101 @@ def element_of(
     return converted(e, node.at(e, index), node.dtype, kind.wide)
 
 
-def written_out(
-    region: Region,
-    node: LazyValue,
-    kind: ReductionKind,
-    axes: Sequence[int],
-    stays: Sequence[int],
-    order: Sequence[LazyValue],
-    where: Buffer,
-) -> None:
-    """Reduce into a register per result, without a loop over the elements that are reduced to one."""
-    e = region.e
-    kept = kept_beside(region, order, node)
-    ranges = [range(node.shape[axis]) for axis in axes]
-    sizes = tuple(node.shape[axis] for axis in stays)
-    with e.nest(sizes, inner=math.prod(map(len, ranges)), each_once=bool(kept)) as outer:
-        found = constant(kind.wide, kind.start)
-        for numbers in itertools.product(*ranges):
-            at = dict(zip([*stays, *axes], [*outer, *map(e.word, numbers)], strict=True))
-            index = Index.of(node.shape, [at[axis] for axis in range(len(node.shape))])
-            found = kind.combine(e, found, element_of(e, node, kind, order, kept, index))
-        value = converted(e, found, kind.wide, where.dtype)
-        e.store(where.dtype, where.address, Index.of(sizes, outer).flat(e), value)
-    region.keep(kept)
+class ReductionNest(NamedTuple):
+    """A reduction of `node` along `axes` into `where`; the axes in `stays` are kept.
 
-
-def beside(
-    region: Region,
-    node: LazyValue,
-    kind: ReductionKind,
-    axes: Sequence[int],
-    stays: Sequence[int],
-    order: Sequence[LazyValue],
-    where: Buffer,
-) -> None:
-    """Reduce into accumulators in memory, row by row, if the last axis is kept.
-
-    Many rows are divided into parts with accumulators of their own, which threads share.
+    `order` are the values that the elements of `node` are computed from.
     """
-    e, each_once = region.e, bool(kept := kept_beside(region, order, node))
-    spans = region.spans(node.shape, [node, *order])
-    outer = _joined([axis for axis in stays if axis < axes[0]], spans)
-    first, *others = _joined(axes, spans)
-    rest = _joined([axis for axis in stays if axis > axes[0]], spans)
-    (rows,) = _counts(node, [first])
-    parts = 1 if outer else _parts(node, rows, where)
-    is_direct = parts == 1 and where.dtype is kind.wide
-    totals = where if is_direct else Buffer.new(e, kind.wide, (parts, *where.shape))
-    loop = (
-        e.nest([parts], inner=node.size // parts, each_once=each_once)
-        if parts > 1
-        else nullcontext([e.word(0)])
-    )
-    with loop as (part,):
-        start = e.over(e.times(part, rows), parts)[0]
-        end = e.over(e.times(e.plus(part, e.word(1)), rows), parts)[0]
-        base = e.times(part, where.size)
-        _clear(e, kind, totals, base, where.size)
-        count = Size.of(e.minus(end, start)) if parts > 1 else rows
-        work = math.prod(_counts(node, [first, *others, *rest]))
-        before: AbstractContextManager[list[Register]] = nullcontext([])
-        if outer:
-            before = e.nest(_counts(node, outer), inner=work, each_once=each_once)
-        with (
-            before as around,
-            e.nest([count, *_counts(node, others)], parallel=False, each_once=each_once) as over,
-            e.nest(_counts(node, rest), each_once=True) as inner,
-        ):
-            results = dict(zip([*outer, *rest], [*around, *inner], strict=True))
-            reduced = dict(zip([first, *others], [e.plus(start, over[0]), *over[1:]], strict=True))
-            element = element_of(e, node, kind, order, kept, _index(node, results | reduced))
-            number = e.plus(base, _position(e, node, results))
-            found = e.load(kind.wide, totals.address, number)
-            e.store(kind.wide, totals.address, number, kind.combine(e, found, element))
-    region.keep(kept)
-    if not is_direct:
-        written_out(region, totals, kind, [0], range(1, len(totals.shape)), [], where)
+
+    region: Region
+    node: LazyValue
+    kind: ReductionKind
+    axes: Sequence[int]
+    stays: Sequence[int]
+    order: Sequence[LazyValue]
+    where: Buffer
+
+    def unroll(self) -> None:
+        """Reduce into a register per result, without a loop over the elements that are reduced to one."""
+        region, node, kind, axes, stays, order, where = self
+        e = region.e
+        kept = stored_too(region, order, node)
+        ranges = [range(node.shape[axis]) for axis in axes]
+        sizes = tuple(node.shape[axis] for axis in stays)
+        with e.nest(sizes, inner=math.prod(map(len, ranges)), each_once=bool(kept)) as outer:
+            found = constant(kind.wide, kind.start)
+            for numbers in itertools.product(*ranges):
+                at = dict(zip([*stays, *axes], [*outer, *map(e.word, numbers)], strict=True))
+                index = Index.of(node.shape, [at[axis] for axis in range(len(node.shape))])
+                found = kind.combine(e, found, element_of(e, node, kind, order, kept, index))
+            value = converted(e, found, kind.wide, where.dtype)
+            e.store(where.dtype, where.address, Index.of(sizes, outer).flat(e), value)
+        region.keep(kept)
+
+    def accumulate_in_memory(self) -> None:
+        """Reduce into accumulators in memory, row by row, if the last axis is kept.
+
+        Many rows are divided into parts with accumulators of their own, which threads share.
+        """
+        region, node, kind, axes, stays, order, where = self
+        e, each_once = region.e, bool(kept := stored_too(region, order, node))
+        spans = region.spans(node.shape, [node, *order])
+        outer = _joined([axis for axis in stays if axis < axes[0]], spans)
+        first, *others = _joined(axes, spans)
+        rest = _joined([axis for axis in stays if axis > axes[0]], spans)
+        (rows,) = _counts(node, [first])
+        parts = 1 if outer else _parts(node, rows, where)
+        is_direct = parts == 1 and where.dtype is kind.wide
+        totals = where if is_direct else Buffer.new(e, kind.wide, (parts, *where.shape))
+        loop = (
+            e.nest([parts], inner=node.size // parts, each_once=each_once)
+            if parts > 1
+            else nullcontext([e.word(0)])
+        )
+        with loop as (part,):
+            start = e.over(e.times(part, rows), parts)[0]
+            end = e.over(e.times(e.plus(part, e.word(1)), rows), parts)[0]
+            base = e.times(part, where.size)
+            _clear(e, kind, totals, base, where.size)
+            count = Size.of(e.minus(end, start)) if parts > 1 else rows
+            work = math.prod(_counts(node, [first, *others, *rest]))
+            before: AbstractContextManager[list[Register]] = nullcontext([])
+            if outer:
+                before = e.nest(_counts(node, outer), inner=work, each_once=each_once)
+            with (
+                before as around,
+                e.nest([count, *_counts(node, others)], parallel=False, each_once=each_once) as over,
+                e.nest(_counts(node, rest), each_once=True) as inner,
+            ):
+                results = dict(zip([*outer, *rest], [*around, *inner], strict=True))
+                reduced = dict(zip([first, *others], [e.plus(start, over[0]), *over[1:]], strict=True))
+                element = element_of(e, node, kind, order, kept, _index(node, results | reduced))
+                number = e.plus(base, _position(e, node, results))
+                found = e.load(kind.wide, totals.address, number)
+                e.store(kind.wide, totals.address, number, kind.combine(e, found, element))
+        region.keep(kept)
+        if not is_direct:
+            ReductionNest(region, totals, kind, [0], range(1, len(totals.shape)), [], where).unroll()
+
+    def accumulate_in_registers(self) -> None:
+        """Reduce into a register per result, if the last axis is reduced."""
+        region, node, kind, axes, stays, order, where = self
+        e = region.e
+        kept = stored_too(region, order, node)
+        slot = new_slot(e, kind.wide)
+        spans = region.spans(node.shape, [node, *order])
+        around, reduced = _joined(stays, spans), _joined(axes, spans)
+        rounds = math.prod(node.shape[axis] for axis in axes)
+        with e.nest(_counts(node, around), inner=rounds) as outer:
+            results = dict(zip(around, outer, strict=True))
+            put(e, slot, constant(kind.wide, kind.start))
+            with e.nest(_counts(node, reduced)) as inner:
+                index = _index(node, results | dict(zip(reduced, inner, strict=True)))
+                element = element_of(e, node, kind, order, kept, index)
+                put(e, slot, kind.combine(e, get(e, kind.wide, slot), element))
+            value = converted(e, get(e, kind.wide, slot), kind.wide, where.dtype)
+            e.store(where.dtype, where.address, _position(e, node, results), value)
+        region.keep(kept)
 
 
 def _parts(node: LazyValue, rows: int, where: Buffer) -> int:
@@ -152,34 +171,6 @@ def _clear(e: Emitter, kind: ReductionKind, totals: Buffer, base: Register, size
         return
     with e.nest([size]) as (number,):
         e.store(kind.wide, totals.address, e.plus(base, number), constant(kind.wide, kind.start))
-
-
-def inside(
-    region: Region,
-    node: LazyValue,
-    kind: ReductionKind,
-    axes: Sequence[int],
-    stays: Sequence[int],
-    order: Sequence[LazyValue],
-    where: Buffer,
-) -> None:
-    """Reduce into a register per result, if the last axis is reduced."""
-    e = region.e
-    kept = kept_beside(region, order, node)
-    slot = new_slot(e, kind.wide)
-    spans = region.spans(node.shape, [node, *order])
-    around, reduced = _joined(stays, spans), _joined(axes, spans)
-    rounds = math.prod(node.shape[axis] for axis in axes)
-    with e.nest(_counts(node, around), inner=rounds) as outer:
-        results = dict(zip(around, outer, strict=True))
-        put(e, slot, constant(kind.wide, kind.start))
-        with e.nest(_counts(node, reduced)) as inner:
-            index = _index(node, results | dict(zip(reduced, inner, strict=True)))
-            element = element_of(e, node, kind, order, kept, index)
-            put(e, slot, kind.combine(e, get(e, kind.wide, slot), element))
-        value = converted(e, get(e, kind.wide, slot), kind.wide, where.dtype)
-        e.store(where.dtype, where.address, _position(e, node, results), value)
-    region.keep(kept)
 
 
 def _joined(axes: Sequence[int], spans: Sequence[Span]) -> list[Span]:
