@@ -18,7 +18,7 @@ from ..composite.indexed_slices import IndexedSlices
 from ..core import variable_creators
 from ..core.conversion import convert_to_tensor
 from ..core.export import export
-from ..ir.builder import recorders, recording_by
+from ..ir.builder import recorders, recording_by, stack
 from ..ops.arrays.concat_split import split
 from ..ops.arrays.shape_ops import shape
 from ..ops.math.cast import identity
@@ -53,6 +53,18 @@ def entered(strategy: Any, replica: ReplicaContext | None, updated: int | None =
         yield
     finally:
         _places.stack.pop()
+
+
+@contextlib.contextmanager
+def graphs_for(replica: Any) -> Iterator[None]:
+    """Let functions that the block calls have graphs of their own for a replica, which this key names."""
+    outer, stack.replica = stack.replica, replica
+    stack.settle()
+    try:
+        yield
+    finally:
+        stack.replica = outer
+        stack.settle()
 
 
 class Scope:

@@ -24,7 +24,7 @@ from ..executors.replicas import RUN_IN_REPLICAS, ReplicatedGraph
 from ..functionalize.errors import CannotCompileError
 from ..functionalize.random import with_streams
 from ..functionalize.variables import without_variables
-from ..ir.builder import Builder, current, recorders, stack
+from ..ir.builder import Builder, current, recorders
 from ..ir.graph import Value
 from ..ops.collective.reductions import replica_id
 from ..ops.framework.op import wrap
@@ -33,7 +33,7 @@ from ..tracing.concrete_function import ConcreteFunction
 from ..tracing.function import Function, make_function
 from ..tracing.options import FunctionOptions
 from ..tracing.output_packing import filled
-from .context import ReplicaContext, entered
+from .context import ReplicaContext, entered, graphs_for
 from .values import regroup, select
 from .variables import DistributedVariable
 
@@ -93,22 +93,20 @@ class DeviceReplicas:
     def _traced(self, function: Callable[..., Any], options: FunctionOptions) -> Function[..., Any]:
         def replica(args: Any, kwargs: Any) -> Any:
             called = api.convert(function)
-            with self._as_replica(), entered(self._strategy, DeviceReplica(self._strategy)):
+            with self._tracing(), entered(self._strategy, DeviceReplica(self._strategy)):
                 return called(*args, **kwargs)
 
         return make_function(lambda args, kwargs: replica(args, kwargs), options)
 
     @contextlib.contextmanager
-    def _as_replica(self) -> Iterator[None]:
+    def _tracing(self) -> Iterator[None]:
         """Let functions that the replica calls have a graph for replicas of devices."""
-        outer, was_tracing = stack.replica, _state.is_tracing
-        stack.replica, _state.is_tracing = (Identity(self._strategy), "devices"), True
-        stack.settle()
+        was_tracing, _state.is_tracing = _state.is_tracing, True
         try:
-            yield
+            with graphs_for((Identity(self._strategy), "devices")):
+                yield
         finally:
-            stack.replica, _state.is_tracing = outer, was_tracing
-            stack.settle()
+            _state.is_tracing = was_tracing
 
     def run(self, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """Return the results of all replicas. Raise TakesTurnsError if they cannot run one graph."""

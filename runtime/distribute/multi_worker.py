@@ -6,17 +6,16 @@ TF_CONFIG names the workers     ==>     JAX joins them     ==>     variables sta
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..core.export import export
 from ..core.variable_enums import VariableSynchronization
-from ..ir.builder import stack
 from ..kernels import collectives
 from ..tracing.cache_key import Identity
 from . import process_values, sharding
 from .cluster_resolvers import ClusterResolver, TFConfigClusterResolver
-from .context import Scope
+from .context import Scope, graphs_for
 from .mirrored import MirroredExtended
 from .options import CommunicationImplementation, CommunicationOptions, ValueContext
 from .reduce_op import ReduceOp
@@ -122,20 +121,10 @@ class MultiWorkerMirroredStrategy(Strategy):
         options: Any = None,
     ) -> Any:
         """Return `fn(*args, **kwargs)`, called in the replica of this worker."""
-        with self._as_replica():
+        # A graph for this replica does not aggregate the variables that it reads.
+        own = graphs_for((Identity(self), self.rank)) if self.spans_processes else contextlib.nullcontext()
+        with own:
             return super().run(fn, args, kwargs, options)
-
-    @contextlib.contextmanager
-    def _as_replica(self) -> Iterator[None]:
-        """Let functions have a graph for this replica, in which variables are not aggregated by reads."""
-        outer = stack.replica
-        stack.replica = (Identity(self), self.rank) if self.spans_processes else outer
-        stack.settle()
-        try:
-            yield
-        finally:
-            stack.replica = outer
-            stack.settle()
 
     def all_reduce(self, reduce_op: ReduceOp, value: Any, options: Any = None) -> Any:
         """Return the sum or mean of a nest of tensors over the workers."""
