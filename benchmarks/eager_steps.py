@@ -1,4 +1,4 @@
-"""What eager programs on small tensors take, where the library and not the arithmetic decides: microseconds a call.
+"""Time eager programs on small tensors, where the library takes more time than the arithmetic: microseconds a call.
 
 python -m benchmarks.eager_steps                              agc
 PEER -m benchmarks.eager_steps tensorflow                     another library, by the interpreter that has it

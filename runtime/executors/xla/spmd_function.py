@@ -53,7 +53,7 @@ class CollectiveXlaFunction(XlaFunction):
             if not self._has_twins(arguments):
                 program = self._programs.get(self._key(arrays)) or self._program(arrays)
         except NeverRunsError:
-            pass
+            pass  # the plan raises the error of the operation, in all processes
         except CannotCompileError as error:
             refusal = error
         state = program.digest if program is not None else _PLANNED if refusal is None else _REFUSED
