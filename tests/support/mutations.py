@@ -319,7 +319,8 @@ def _outcome(function: Any, *arguments: Any) -> Any:
 
 def _is_refusal(error: Exception) -> bool:
     """Whether an error says what it does not like, and where."""
-    if "-->" in str(error) or "assigns it first and has not run: assign it before the loop" in str(error):
+    # A graph says what a loop that has not run leaves without a value.
+    if "-->" in str(error) or re.search(r"(assign it|make it a tensor) before the loop", str(error)):
         return True
     return isinstance(error, (tf.errors.OperatorNotAllowedInGraphError, tf.errors.InaccessibleTensorError))
 
