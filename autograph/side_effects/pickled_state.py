@@ -29,7 +29,7 @@ from .class_traits import ATOMS
 from .snapshots import AccessPath, ObjectSnapshot, StructuralChange
 
 _STATUS = "qsize", "locked", "tell", "closed", "__len__", "__length_hint__"
-_DEPTH = 5
+_DEPTH = 12  # a generator's state is a dict in the second of two nested results of `__reduce_ex__`
 # A heap walk visits instances of these classes by other means.
 _OTHERWISE = (
     *(
@@ -125,8 +125,8 @@ def _frozen(value: Any, depth: int) -> Any:
     kind: Any = type(value)
     if kind in ATOMS:
         return kind, repr(value) if kind in (float, complex) else value
-    if not depth:
-        return _Identity(value)
+    if not depth:  # a container may be made anew by each reading, so its identity says nothing
+        return (kind, len(value)) if kind in (tuple, list, dict) else _Identity(value)
     if kind is dict and not value:  # for example the attributes of an object that had none
         return type(None), None
     if kind in (tuple, list):

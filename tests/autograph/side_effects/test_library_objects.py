@@ -1,0 +1,56 @@
+"""Objects of the standard library and of NumPy: a loop may hold them, and must not change them while it is traced."""
+
+import io
+import random
+from types import SimpleNamespace
+
+import agc.runtime as tf
+import numpy as np
+import pytest
+from support.hidden_changes import refused
+
+MAKERS = {
+    "np.random.RandomState": lambda: np.random.RandomState(0),
+    "np.random.default_rng": lambda: np.random.default_rng(0),
+    "np.random.Generator": lambda: np.random.Generator(np.random.Philox(3)),
+    "random.Random": lambda: random.Random(0),
+    "io.BytesIO": lambda: io.BytesIO(b"abcd"),
+}
+
+
+def use(item):
+    """Change the state of an object of `MAKERS`."""
+    return item.read(1)[0] if hasattr(item, "read") else item.random()
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+def test_an_object_that_the_trace_leaves_alone_is_no_side_effect(maker):
+    world = SimpleNamespace(item=MAKERS[maker]())
+
+    @tf.numpy_function(Tout=tf.float64)
+    def step(x):
+        return np.float64(x + use(world.item))
+
+    @tf.function
+    def total(n):
+        x = tf.constant(0.0, tf.float64)
+        for _ in tf.range(n):
+            x = step(x)
+            x.set_shape([])
+        return x
+
+    same = MAKERS[maker]()
+    assert total(tf.constant(3)).numpy() == pytest.approx(sum(use(same) for _ in range(3)))
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+def test_an_object_that_the_trace_changes_is_refused(maker):
+    world = SimpleNamespace(item=MAKERS[maker]())
+
+    def total(n):
+        x = tf.constant(0.0, tf.float64)
+        for _ in tf.range(n):
+            x += use(world.item)
+        return x
+
+    refused(total, "AGC291", "`world.item`", "changes")
