@@ -19,6 +19,42 @@ def test_argsort_is_stable_in_both_directions() -> None:
     assert tf.math.top_k([1, 3, 3, 2], 2).indices.numpy().tolist() == [1, 2]
 
 
+SORTED = (
+    np.float16,
+    np.float32,
+    np.float64,
+    np.int8,
+    np.uint8,
+    np.int16,
+    np.uint16,
+    np.int32,
+    np.uint32,
+    np.int64,
+    np.bool_,
+)
+
+
+def stable_order(values, is_descending: bool):
+    """Return the indices that Python's stable sort gives for a vector, with NaN as the greatest number."""
+    keys = [(1, 0) if item != item else (0, item) for item in values.tolist()]
+    return sorted(range(len(keys)), key=keys.__getitem__, reverse=is_descending)
+
+
+@pytest.mark.parametrize("direction", ["ASCENDING", "DESCENDING"])
+@pytest.mark.parametrize("dtype", SORTED)
+def test_the_order_is_that_of_python(dtype, direction) -> None:
+    values = np.random.RandomState(0).randint(-50, 50, 60).astype(dtype)  # unsigned ones are large
+    if np.dtype(dtype).kind == "f":
+        values[5:10] = 0.0, -0.0, np.nan, -np.nan, np.inf
+        values[50:55] = -0.0, 0.0, -np.nan, np.nan, -np.inf
+    order = stable_order(values, direction == "DESCENDING")
+    assert tf.argsort(values, direction=direction).numpy().tolist() == order
+    assert tf.sort(values, direction=direction).numpy().tobytes() == values[order].tobytes()
+    assert tf.argsort(values[:, None], 0, direction).numpy()[:, 0].tolist() == order
+    if direction == "DESCENDING":
+        assert tf.math.top_k(values, 7).indices.numpy().tolist() == order[:7]
+
+
 def test_top_k() -> None:
     values, indices = tf.math.top_k([[1, 5, 3], [9, 7, 8]], k=2)
     assert values.numpy().tolist() == [[5, 3], [9, 8]]
