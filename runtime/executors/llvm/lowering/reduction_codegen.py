@@ -89,7 +89,7 @@ def reduced(
     elif _is_short(node, axes, most):
         nest.unroll()
     else:
-        nest.accumulate_in_memory()
+        nest.accumulate_by_rows()
     return where
 
 

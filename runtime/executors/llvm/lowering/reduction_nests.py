@@ -1,6 +1,7 @@
 """Loop nests of reductions along some axes of a tensor; see reduction_codegen.py.
 
-the last axis is kept      unrolled, if few elements are reduced to one; else accumulators in memory, row by row
+the last axis is kept      unrolled, if few elements are reduced to one; else row by row, into accumulators in memory,
+                           or in registers if rows are narrow, like points in space
 else                       an accumulator in a register for each result
 """
 
@@ -8,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import NamedTuple
 
@@ -31,6 +32,12 @@ _PARTS = 16
 
 _FEWEST = 64
 """The fewest rows that are divided into parts."""
+
+_NARROW = 8
+"""Rows of at most this many elements have accumulators in registers, one for each element."""
+
+_CHEAP = 64
+"""The largest cost of an element of a narrow row: its code is written once for each element."""
 
 
 def initial_values(kind: ReductionKind, shape: Shape, dtype: dtypes.DType) -> LazyValue:
@@ -92,8 +99,8 @@ class ReductionNest(NamedTuple):
             e.store(where.dtype, where.address, Index.of(sizes, outer).flat(e), value)
         region.keep(kept)
 
-    def accumulate_in_memory(self) -> None:
-        """Reduce into accumulators in memory, row by row, if the last axis is kept.
+    def accumulate_by_rows(self) -> None:
+        """Reduce row by row, if the last axis is kept.
 
         Many rows are divided into parts with accumulators of their own, which threads share.
         """
@@ -116,26 +123,74 @@ class ReductionNest(NamedTuple):
             start = e.over(e.times(part, rows), parts)[0]
             end = e.over(e.times(e.plus(part, e.word(1)), rows), parts)[0]
             base = e.times(part, where.size)
-            _clear(e, kind, totals, base, where.size)
             count = Size.of(e.minus(end, start)) if parts > 1 else rows
+            counts = [count, *_counts(node, others)]
             work = math.prod(_counts(node, [first, *others, *rest]))
+            accumulate = self._in_slots if self._is_narrow(rest) else self._in_memory
+            if accumulate == self._in_memory:
+                _clear(e, kind, totals, base, where.size)
             before: AbstractContextManager[list[Register]] = nullcontext([])
             if outer:
                 before = e.nest(_counts(node, outer), inner=work, each_once=each_once)
-            with (
-                before as around,
-                e.nest([count, *_counts(node, others)], parallel=False, each_once=each_once) as over,
-                e.nest(_counts(node, rest), each_once=True) as inner,
-            ):
-                results = dict(zip([*outer, *rest], [*around, *inner], strict=True))
-                reduced = dict(zip([first, *others], [e.plus(start, over[0]), *over[1:]], strict=True))
-                element = element_of(e, node, kind, order, kept, _index(node, results | reduced))
-                number = e.plus(base, _position(e, node, results))
-                found = e.load(kind.wide, totals.address, number)
-                e.store(kind.wide, totals.address, number, kind.combine(e, found, element))
+            with before as around:
+
+                def results(inner: Sequence[Register]) -> dict[Span, Register]:
+                    return dict(zip([*outer, *rest], [*around, *inner], strict=True))
+
+                def element(over: Sequence[Register], inner: Sequence[Register]) -> Element:
+                    reduced = dict(zip([first, *others], [e.plus(start, over[0]), *over[1:]], strict=True))
+                    return element_of(e, node, kind, order, kept, _index(node, results(inner) | reduced))
+
+                def place(inner: Sequence[Register]) -> Register:
+                    return e.plus(base, _position(e, node, results(inner)))
+
+                accumulate(totals, counts, _counts(node, rest), element, place, each_once)
         region.keep(kept)
         if not is_direct:
             ReductionNest(region, totals, kind, [0], range(1, len(totals.shape)), [], where).unroll()
+
+    def _is_narrow(self, rest: Sequence[Span]) -> bool:
+        """Return whether rows have so few elements that each has an accumulator in a register."""
+        sizes = _counts(self.node, rest)
+        return not is_sized(sizes) and math.prod(sizes) <= _NARROW and self.node.cost <= _CHEAP
+
+    def _in_memory(
+        self,
+        totals: Buffer,
+        counts: Sequence[int],
+        rest: Sequence[int],
+        element: Callable[[Sequence[Register], Sequence[Register]], Element],
+        place: Callable[[Sequence[Register]], Register],
+        each_once: bool,
+    ) -> None:
+        """Add rows to accumulators in memory."""
+        e, kind = self.region.e, self.kind
+        with (
+            e.nest(counts, parallel=False, each_once=each_once) as over,
+            e.nest(rest, each_once=True) as inner,
+        ):
+            value, number = element(over, inner), place(inner)
+            found = e.load(kind.wide, totals.address, number)
+            e.store(kind.wide, totals.address, number, kind.combine(e, found, value))
+
+    def _in_slots(
+        self,
+        totals: Buffer,
+        counts: Sequence[int],
+        rest: Sequence[int],
+        element: Callable[[Sequence[Register], Sequence[Register]], Element],
+        place: Callable[[Sequence[Register]], Register],
+        each_once: bool,
+    ) -> None:
+        """Add rows to accumulators in registers, and store these after the last row."""
+        e, kind = self.region.e, self.kind
+        columns = [list(map(e.word, numbers)) for numbers in itertools.product(*map(range, rest))]
+        slots = [new_slot(e, kind.wide, kind.start) for _ in columns]
+        with e.nest(counts, parallel=False, each_once=each_once) as over:
+            for slot, inner in zip(slots, columns, strict=True):
+                put(e, slot, kind.combine(e, get(e, kind.wide, slot), element(over, inner)))
+        for slot, inner in zip(slots, columns, strict=True):
+            e.store(kind.wide, totals.address, place(inner), get(e, kind.wide, slot))
 
     def accumulate_in_registers(self) -> None:
         """Reduce into a register per result, if the last axis is reduced."""

@@ -57,10 +57,13 @@ def test_operands_with_later_readers_are_stored() -> None:
 
 @pytest.mark.parametrize(
     ("shape", "axis"),
-    [((3000, 50), 0), ((30, 100, 50), (0, 1)), ((60, 50, 60), 0), ((40, 1000, 8), 1), ((3, 9, 5000), 1)],
+    [
+        *[((3000, 50), 0), ((30, 100, 50), (0, 1)), ((60, 50, 60), 0), ((3, 9, 5000), 1)],
+        *[((40, 1000, 8), 1), ((90000, 5), 0), ((70, 3, 60, 7), (0, 2)), ((30, 40, 1, 5), 1)],  # narrow rows
+    ],
 )
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.int32])
-def test_many_rows_are_reduced_in_parts(shape: tuple[int, ...], axis: Any, dtype: Any) -> None:
+def test_rows_are_reduced_to_one(shape: tuple[int, ...], axis: Any, dtype: Any) -> None:
     x = (np.random.default_rng(1).standard_normal(shape) * (2 if dtype == np.float16 else 8)).astype(dtype)
     x[(slice(None),) * (len(shape) - 1) + (4,)] = -x[..., 4] if dtype == np.int32 else np.nan
 
@@ -79,4 +82,6 @@ def test_many_rows_are_reduced_in_parts(shape: tuple[int, ...], axis: Any, dtype
     )  # NumPy adds float16 inaccurately
     bound = 1e-2 if dtype == np.float16 else 1e-5
     for found, wanted in zip(tf.function(reductions, jit_compile=True)(x), reductions(exact), strict=True):
-        np.testing.assert_allclose(found, wanted, rtol=bound, atol=1e-2)
+        with np.errstate(over="ignore"):  # a large sum of float16 is infinite
+            rounded = wanted.numpy().astype(found.numpy().dtype)
+        np.testing.assert_allclose(found, rounded, rtol=bound, atol=1e-2)
