@@ -20,6 +20,12 @@ SOURCES = (
 )
 """Each becomes a module with the same name after an underscore, in the same folder."""
 
+HEADERS = (
+    "runtime/core/native_tensors.h",
+    "runtime/ops/framework/native_keys.h",
+    "runtime/ops/framework/native_tape.h",
+)
+
 
 def extensions() -> list[Extension]:
     """Return the extensions, unless they cannot be built: free-threaded CPython lacks the lock that they rely on."""
@@ -34,6 +40,7 @@ def extensions() -> list[Extension]:
             f"agc.{folder.replace('/', '.')}._{name.removesuffix('.c')}",
             [f"{folder}/{name}"],
             include_dirs=[numpy.get_include()],
+            depends=HEADERS,
             optional=True,
         )
         for folder, _, name in (source.rpartition("/") for source in SOURCES)

@@ -439,7 +439,7 @@ def computed(
 
 
 if native is not None:
-    native.register_tape(GradientTape, EagerRecord, site, carries_gradient)
+    native.register(tape=GradientTape, record=EagerRecord, site=site, carries_gradient=carries_gradient)
 computed_fast = native.tape_computed if native else computed
 
 

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from .. import dtypes
-from ..ir.builder import Builder, current
+from ..ir.builder import Builder, current, stack
 from ..ir.value_types import ListType
 from . import late_binding, shapes
 from .conversion import convert_to_tensor
@@ -117,13 +117,15 @@ class TensorArray:
         """
         tensor = convert_to_tensor(value, None if isinstance(value, Tensor) else self.dtype)
         return self._after(
-            late_binding.array_ops.array_write(self._reachable(), index, tensor, self._infer_shape, name=name)
+            late_binding.array_ops.array_write(
+                self._reachable(), _position(index), tensor, self._infer_shape, name=name
+            )
         )
 
     def read(self, index: Any, name: str | None = None) -> Tensor:
         """Return the element at `index`; zeros when it was never written and its shape is known."""
         tensor: Tensor = late_binding.array_ops.array_read(
-            self._reachable(), index, **self._element(), name=name
+            self._reachable(), _position(index), **self._element(), name=name
         )
         return tensor
 
@@ -248,6 +250,12 @@ def _known(size: Any) -> int | None:
         known = size._value.elements
         return None if known is None else known[0]
     return max(int(size), 0)
+
+
+def _position(index: Any) -> Any:
+    """Return the index of an eager call as a tensor, since each number would be a call of its own to keep."""
+    is_plain = stack.eager and type(index) is int and -(2**31) <= index < 2**31
+    return EagerTensor(np.array(index, np.int32)) if is_plain else index
 
 
 def _recorded(array: TensorArray, builder: Builder) -> SymbolicArray:

@@ -199,10 +199,9 @@ class Variable(PartialUpdates, Operators, metaclass=CreatedByScope):
     def value(self) -> Tensor:
         """Return the current value as a tensor."""
         if stack.eager and self._owner is None and not placement.logged:
-            tensor = EagerTensor(self._array)  # as the operation does
-            for recorder in stack.recorders:
-                recorder.computed(late_binding.variable_ops.read_variable, (self,), {}, (tensor,))
-            return tensor
+            if not stack.recorders:
+                return EagerTensor(self._array)  # as the operation does
+            return late_binding.variable_ops.read_fast(self, stack.recorders)
         return late_binding.variable_ops.read_variable(self, name=self.short_name)  # type: ignore[no-any-return]
 
     def read_value(self) -> Tensor:

@@ -15,10 +15,11 @@ SOURCES = (
     ROOT / "autograph/conversion/native_callees.c",
     ROOT / "runtime/ops/framework/native_eager.c",
 )
+HEADERS = (*ROOT.glob("runtime/core/*.h"), *ROOT.glob("runtime/ops/framework/*.h"))
 
 
 def build() -> None:
-    """Build each extension that is missing or older than its source, if there is a compiler."""
+    """Build each extension that is missing or older than its source and the headers, if there is a compiler."""
     import numpy
 
     if sysconfig.get_config_var("Py_GIL_DISABLED"):
@@ -27,7 +28,8 @@ def build() -> None:
     compiler = shlex.split(sysconfig.get_config_var("CC") or "cc")
     for source in SOURCES:
         target = source.with_name(f"_{source.stem}{sysconfig.get_config_var('EXT_SUFFIX')}")
-        if target.exists() and target.stat().st_mtime >= source.stat().st_mtime:
+        newest = max(file.stat().st_mtime for file in (source, *HEADERS))
+        if target.exists() and target.stat().st_mtime >= newest:
             continue
         try:
             subprocess.run(

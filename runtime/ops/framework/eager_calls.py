@@ -4,8 +4,9 @@
         key                        (float32[2, 3], "axis", int, 1)
         EagerCall                  the kernel, its attributes axis=(1,) and keepdims=False, the result float32[2]
 
-The key has the abstract values of tensors and the values of all other arguments. A call is kept if its inference rule
-read no elements of a tensor: then the rule accepts all calls with this key, and the results have the same types.
+The key has the abstract values of tensors and NumPy arrays, and the values of all other arguments. If the inference
+rule reads elements of a tensor, the key has these, too. So the rule accepts all calls with this key, and the results
+have the same types.
 
 The C extension native_eager.c has `run_kept` and `elementwise`, too.
 """
@@ -23,11 +24,11 @@ from ... import dtypes, errors
 from ...core import shapes
 from ...core.abstract_value import AbstractValue, abstract_value_of
 from ...core.fp_errors import SILENCE, begin, end
-from ...core.tensor import EagerTensor
+from ...core.tensor import EagerArray, EagerTensor
 from ...core.variable import Variable
 from ...ir.builder import Recorder
 from ...ir.graph import Constant
-from ...ir.value_types import TensorType
+from ...ir.value_types import ListType, TensorType
 from . import narrow_floats
 from .op_errors import OF_COMPUTING, runtime_op_error, throw
 from .signature import Signature
@@ -41,15 +42,35 @@ _LONGEST = 32
 _MOST_PARTS = 256
 """The maximum number of parts of a key; a list that contains itself has no end."""
 
+_MOST_BYTES = 256
+"""The maximum size of a tensor whose elements are in a key."""
+
 _ATOMS = frozenset({bool, int, str, type(None), dtypes.DType, dtypes.NarrowFloat})
 _LISTS = frozenset({list, tuple})
+_NUMBERS = frozenset(np.dtype(code).num for code in "?bhilqBHILQefdFD")
+"""The numbers of the dtypes of arrays that have a key."""
+
 _OF_KERNELS = (errors.OpError, MemoryError, *OF_COMPUTING)
+
+
+class Elements(tuple[int, ...]):
+    """The positions, among the tensors of a key, of those whose elements the inference rule reads.
+
+    The complete key ends with the elements and these positions.
+    """
+
+    __slots__ = ()
+
+    def key(self, key: tuple[Any, ...], tensors: Sequence[Any]) -> tuple[Any, ...]:
+        """Return the complete key for tensors that have this one."""
+        return (*key, *[tensors[i]._array.tobytes() for i in self], self)
 
 
 def have_key(arguments: Iterable[Any], parts: list[Any], tensors: list[Any], takes_variables: bool) -> bool:
     """Append the parts of a key for some arguments, and their tensors; return False if they have no key.
 
-    A variable counts as its value, unless the operation takes variables by reference.
+    A variable counts as its value, unless the operation takes variables by reference. An array of numbers counts as a
+    tensor; it is copied, because the program may write to it later.
     """
     for x in arguments:
         kind = type(x)
@@ -74,6 +95,15 @@ def have_key(arguments: Iterable[Any], parts: list[Any], tensors: list[Any], tak
                 value = x.value()
                 parts.append(abstract_value_of(value))
                 tensors.append(value)
+        elif kind is EagerArray and type(x.spec.element) is TensorType:
+            parts += (kind, x.spec.element.dtype, x.spec.element.shape)
+            tensors.append(x)
+        elif kind is np.ndarray or isinstance(x, np.generic):
+            if x.dtype.num not in _NUMBERS or not x.dtype.isnative:
+                return False
+            value = EagerTensor(np.array(x))
+            parts += (kind, abstract_value_of(value))
+            tensors.append(value)
         else:
             return False
     return True
@@ -104,13 +134,13 @@ class EagerCall:
     """A call with everything decided but the elements of its tensors.
 
     Attributes: `tail` are the kernel's arguments after the arrays. `kinds` are the abstract values of the results, None
-    where they differ from call to call. `positions` are those of the inputs that the template lacks, None if it lacks
-    all, and `variables` those of variables.
+    where they differ from call to call, or the types of TensorArrays. `is_plain` is True if the result is one tensor.
+    `positions` are those of the inputs that the template lacks, None if it lacks all; `variables` those of variables.
     """
 
     __slots__ = (
-        "attributes", "compute", "dtype", "dtypes", "kind", "kinds", "op", "positions", "returns_many", "tail",
-        "template", "variables",
+        "attributes", "compute", "dtype", "dtypes", "is_plain", "kind", "kinds", "op", "positions", "returns_many",
+        "tail", "template", "variables",
     )  # fmt: skip
 
     def __init__(
@@ -124,13 +154,11 @@ class EagerCall:
         self.variables = [i for i, x in enumerate(inputs) if type(x) is Variable]
         self.returns_many = isinstance(specs, tuple)
         specs = specs if self.returns_many else (specs,)
-        self.kinds = [
-            abstract_value_of(result) if shapes.is_static(spec.shape) else None
-            for spec, result in zip(specs, results if self.returns_many else [results], strict=True)
-        ]
-        self.dtypes = [spec.dtype.numpy for spec in specs]
+        self.kinds = list(map(_kind, specs, results if self.returns_many else [results]))
+        self.dtypes = [spec.dtype.numpy if type(spec) is TensorType else None for spec in specs]
         self.dtype: Any = self.dtypes[0] if specs else None
-        self.kind: AbstractValue | None = self.kinds[0] if specs else None
+        self.kind: AbstractValue | ListType | None = self.kinds[0] if specs else None
+        self.is_plain = not self.returns_many and type(self.kind) is not ListType
         self.compute, self.tail = _kernel(op, [x.spec for x in inputs], specs, attributes)
 
     def run(self, tensors: list[Any], recorders: Sequence[Recorder]) -> Any:
@@ -154,16 +182,18 @@ class EagerCall:
             self.failed(error, arrays[: len(tensors)])
         finally:
             end(before)
-        results: Any = self.several(found) if self.returns_many else _result(found, self.dtype, self.kind)
+        results: Any = _result(found, self.dtype, self.kind) if self.is_plain else self.results(found)
         if recorders:
             outputs = list(results) if self.returns_many else [results]
             for recorder in recorders:
                 recorder.computed(self.op, tensors, self.attributes, outputs)
         return results
 
-    def several(self, found: Any) -> list[EagerTensor]:
-        """Return the arrays of a kernel as tensors."""
-        return list(map(_result, found, self.dtypes, self.kinds))
+    def results(self, found: Any) -> Any:
+        """Return what a kernel returned as a tensor or a TensorArray, or as a list of tensors."""
+        if self.returns_many:
+            return list(map(_result, found, self.dtypes, self.kinds))
+        return _result(found, self.dtype, self.kind)
 
     def failed(self, error: Exception, arrays: Sequence[Any]) -> NoReturn:
         """Raise the error of the operation for one of its kernel."""
@@ -190,6 +220,9 @@ def run_kept(
         return None, 0
     key = tuple(parts)
     call = calls.get(key)
+    if type(call) is Elements:
+        key = call.key(key, tensors)
+        call = calls.get(key)
     if not call:
         return None if call is False else key, len(tensors)
     return call.run(tensors, recorders)
@@ -240,15 +273,25 @@ def _extension() -> Any:
         from . import _native_eager as found  # type: ignore[attr-defined, unused-ignore]
 
         found.register(
-            EagerTensor, Variable, EagerCall, shapes.TensorShape, tuple(_ATOMS), abstract_value_of,
-            SILENCE, begin, end, (ValueError, errors.OpError),
+            tensor=EagerTensor, variable=Variable, array=EagerArray, array_element=TensorType,
+            shape=shapes.TensorShape, call=EagerCall, atoms=tuple(_ATOMS), kind_of=abstract_value_of,
+            silence=SILENCE, begin=begin, end=end, refused=(ValueError, errors.OpError),
         )  # fmt: skip
     except (ImportError, TypeError):
         return None
     return found
 
 
-def _result(found: Any, dtype: Any, kind: Any) -> EagerTensor:
+def _kind(spec: TensorType | ListType, result: Any) -> AbstractValue | ListType | None:
+    """Return the abstract value of a result, or its type if it is a TensorArray; None if it is not known before."""
+    if isinstance(spec, ListType):
+        return spec
+    return abstract_value_of(result) if shapes.is_static(spec.shape) else None
+
+
+def _result(found: Any, dtype: Any, kind: Any) -> Any:
+    if type(kind) is ListType:
+        return EagerArray(found, kind)
     return EagerTensor(found if type(found) is np.ndarray else np.asarray(found, dtype), kind)
 
 
@@ -318,38 +361,52 @@ class _Operand(Constant):
 
 def _operand(item: Any, tensor: Any) -> Any:
     """Return the operand for an item of the arguments, which is `tensor` after the conversion."""
-    if type(tensor) is Variable:
+    if type(tensor) is not EagerTensor:
         return tensor
-    return _Operand(tensor._array) if type(item) in (EagerTensor, Variable) else Constant(tensor._array)
+    has_elements = isinstance(item, (EagerTensor, Variable, np.ndarray, np.generic))
+    return _Operand(tensor._array) if has_elements else Constant(tensor._array)
+
+
+def _is_cast(item: Any, tensor: Any) -> bool:
+    """Return whether an array became a tensor of another dtype."""
+    return isinstance(item, (np.ndarray, np.generic)) and item.dtype != tensor._array.dtype
 
 
 def eager_call(
     op: Signature,
+    key: tuple[Any, ...],
     given: int,
     names: Iterable[str],
     values: Sequence[Any],
     tensors: Sequence[Any],
     attributes: Mapping[str, Any],
     results: Any,
-) -> EagerCall | Literal[False]:
-    """Return the EagerCall for a call that ran; False if other elements may give other types of results.
+) -> EagerCall | Elements | Literal[False]:
+    """Return what is kept for a call that ran: its EagerCall, or the elements that its key lacks; False for neither.
 
     `given` is the number of tensors in the arguments, `names` are the keywords of the call, `values` the arguments
     by parameter, and `tensors` the inputs.
     """
-    numbers = [op.parameters.index(name) for name in names]
+    named = [op.parameters.index(name) for name in names]
+    order = [i for i in named if any(i == position for position, _ in op._inputs)]
     items: list[Any] = []
     for i, kind in op._inputs:
         value = values[i]
         items.extend(value if kind in ("Inputs", "Tensors") and type(value) in _LISTS else [value])
     inputs = list(map(_operand, items, tensors))
-    if sum(type(x) is not Constant for x in inputs) != given or numbers != sorted(numbers):
-        return False  # an attribute or a list of numbers has tensors
+    varying = [x for x in inputs if type(x) is not Constant]
+    if len(varying) != given or order != sorted(order) or any(map(_is_cast, items, tensors)):
+        return False  # an attribute or a list of numbers has tensors, or an array gets another dtype
     specs = op.infer(inputs, attributes)
-    are_tensors = all(isinstance(x, TensorType) for x in (specs if isinstance(specs, tuple) else (specs,)))
-    if not are_tensors or any(type(x) is _Operand and x.is_read for x in inputs):
+    if not all(
+        isinstance(x, (TensorType, ListType)) for x in (specs if isinstance(specs, tuple) else (specs,))
+    ):
         return False
-    return EagerCall(op, inputs, attributes, specs, results)
+    read = Elements(i for i, x in enumerate(varying) if type(x) is _Operand and x.is_read)
+    if read and type(key[-1]) is not Elements:
+        arrays = [varying[i]._known for i in read]
+        return read if all(x.dtype.kind in "biufc" and x.nbytes <= _MOST_BYTES for x in arrays) else False
+    return EagerCall(op, inputs, attributes, specs, results) if not read or {*read} <= {*key[-1]} else False
 
 
 native = _extension()

@@ -51,7 +51,7 @@ from ...ir.facts import DeclaredFacts
 from ...ir.graph import Constant, Operand, Value
 from ...ir.value_types import AnySpec, TensorType, VariableType
 from . import composite_dispatch, narrow_floats
-from .eager_calls import MOST, EagerCall, eager_call, run_fast
+from .eager_calls import MOST, EagerCall, Elements, eager_call, run_fast
 from .op_errors import OF_COMPUTING, ruled_out, runtime_op_error, throw
 from .signature import Signature
 
@@ -116,7 +116,7 @@ class Op(Signature):
         if self.name in REGISTRY:
             raise ValueError(f"there is an operation {self.name!r} already")
         REGISTRY[self.name] = self
-        self._calls: dict[Any, EagerCall | Literal[False] | None] = {}
+        self._calls: dict[Any, EagerCall | Elements | Literal[False] | None] = {}
         self._takes_variables = any(kind == "Ref" for _, kind in self._inputs)
 
     def __reduce__(self) -> Any:
@@ -181,7 +181,7 @@ class Op(Signature):
         """Keep a call that ran for the second time, so that later ones with its key need no checks."""
         if len(self._calls) >= MOST:
             self._calls.clear()
-        self._calls[key] = eager_call(self, *call) if key in self._calls else None
+        self._calls[key] = eager_call(self, key, *call) if key in self._calls else None
 
     def _late(self, values: list[Any], error: Exception) -> Any:
         """Return the result for a traced axis; TypeError for any other attribute that is a traced tensor."""

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ... import dtypes, errors
 from ...core import shapes
+from ...core.tensor import EagerTensor
+from ...ir.builder import Recorder
 from ...ir.traits import KEEPS_VARIABLES
 from ...ir.value_types import TensorType
 from ..framework import op_families
+from ..framework.eager_calls import native
 from ..framework.op import Input, Name, Ref, op
 from .compare_and_swap import update
 
@@ -29,6 +33,19 @@ def read_variable(variable: Ref, name: Name = None) -> TensorType:
 
 read_variable.kernel(lambda variable: variable._array)
 read_variable.gradient(lambda dy, y, variable: dy)
+
+
+def read(variable: Any, recorders: Sequence[Recorder]) -> EagerTensor:
+    """Return the present value of a variable, and record the read."""
+    tensor = EagerTensor(variable._array)
+    for recorder in recorders:
+        recorder.computed(read_variable, (variable,), {}, (tensor,))
+    return tensor
+
+
+if native is not None:
+    native.register(read_variable=read_variable)
+read_fast = native.read if native else read
 
 
 @op(stateful=True)

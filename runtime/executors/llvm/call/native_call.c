@@ -4,23 +4,16 @@
                    no match: `fallback`, in Python
 
    A Kernel checks arrays, allocates results and runs machine code; called with a list of arrays, it returns a tuple.
-   Only public functions of CPython and NumPy are used. The offsets of a tensor's slots come from the class's own
-   member descriptors. Matching runs no Python code, so that borrowed references stay valid. */
+   Only public functions of CPython and NumPy are used. Matching runs no Python code, so that borrowed references stay
+   valid. */
 
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
-#include <structmember.h>
-
-#define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
-#include <numpy/arrayobject.h>
+#include "../../../core/native_tensors.h"
 
 #define FEW 24 /* arrays of a call that need no memory from the heap */
 
-static PyTypeObject *Tensor;                   /* set by `register` */
-static Py_ssize_t array_offset, kind_offset;   /* of a tensor's slots `_array` and `_kind` */
-static PyObject *busy;                         /* the list of reasons why fast paths are disabled */
-static PyObject *array_name;                   /* "_array" */
-static int interrupted;                        /* the code of a run that has set an exception */
+static PyObject *busy;       /* the list of reasons why fast paths are disabled */
+static PyObject *array_name; /* "_array" */
+static int interrupted;      /* the code of a run that has set an exception */
 
 /* Arrays of one call ------------------------------------------------------------------------------------------- */
 
@@ -421,7 +414,7 @@ static int matches(const Pattern *p, PyObject *value, PyObject **arrays)
     switch (p->mode) {
     case TENSOR:
         if (Py_TYPE(value) != Tensor) return 0;
-        value = *(PyObject **)((char *)value + array_offset);
+        value = AT(value, array_offset);
         if (value == NULL) return 0;
         break;
     case ARRAY:
@@ -513,11 +506,8 @@ static PyObject *path_result(FastPath *p, Arrays *a)
 {
     PyObject **made = a->objects + p->kernel->inputs;
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(p->kinds); i++) {
-        PyObject *tensor = Tensor->tp_alloc(Tensor, 0);
-        if (tensor == NULL) return NULL;
-        *(PyObject **)((char *)tensor + array_offset) = made[i]; /* the reference moves into the tensor */
-        *(PyObject **)((char *)tensor + kind_offset) = Py_NewRef(PyTuple_GET_ITEM(p->kinds, i));
-        made[i] = tensor;
+        made[i] = new_tensor(made[i], PyTuple_GET_ITEM(p->kinds, i));
+        if (made[i] == NULL) return NULL;
     }
     PyObject *found = built(&p->result, made);
     for (Py_ssize_t i = 0; found != NULL && i < PyTuple_GET_SIZE(p->variables); i++) {
@@ -723,34 +713,14 @@ static PyTypeObject FastCall_Type = {
 
 /* Module --------------------------------------------------------------------------------------------------------- */
 
-/* Return the offset of an object slot of a class, or -1 with an exception. */
-static Py_ssize_t slot_offset(PyTypeObject *type, const char *name)
-{
-    PyObject *slot = PyObject_GetAttrString((PyObject *)type, name);
-    if (slot == NULL) return -1;
-    Py_ssize_t offset = -1;
-    if (Py_IS_TYPE(slot, &PyMemberDescr_Type) && PyType_IsSubtype(type, PyDescr_TYPE(slot))
-        && ((PyMemberDescrObject *)slot)->d_member->type == T_OBJECT_EX)
-        offset = ((PyMemberDescrObject *)slot)->d_member->offset;
-    else
-        PyErr_Format(PyExc_TypeError, "%s.%s is no slot", type->tp_name, name);
-    Py_DECREF(slot);
-    return offset;
-}
-
 static PyObject *register_classes(PyObject *module, PyObject *args)
 {
     PyObject *tensor, *list;
     int code;
-    if (!PyArg_ParseTuple(args, "O!O!i", &PyType_Type, &tensor, &PyList_Type, &list, &code)) return NULL;
-    Py_ssize_t of_array = slot_offset((PyTypeObject *)tensor, "_array");
-    Py_ssize_t of_kind = of_array < 0 ? -1 : slot_offset((PyTypeObject *)tensor, "_kind");
-    if (of_kind < 0) return NULL;
-    array_offset = of_array;
-    kind_offset = of_kind;
+    if (!PyArg_ParseTuple(args, "OO!i", &tensor, &PyList_Type, &list, &code)) return NULL;
+    if (set_tensor_class(tensor) < 0) return NULL;
     interrupted = code;
     set(&busy, Py_NewRef(list));
-    set((PyObject **)&Tensor, Py_NewRef(tensor));
     Py_RETURN_NONE;
 }
 

@@ -13,6 +13,7 @@ from agc.runtime.autodiff import tape, tape_plans
 from agc.runtime.ops.framework import eager_calls, op, op_families
 from agc.runtime.ops.framework.eager_calls import MOST, EagerCall
 from agc.runtime.ops.framework.op import REGISTRY
+from agc.runtime.ops.state import variable_ops
 
 
 @pytest.fixture(autouse=True, params=["c", "python"])
@@ -23,6 +24,7 @@ def language(request: Any, monkeypatch: Any) -> Any:
         monkeypatch.setattr(op_families, "elementwise_fast", eager_calls.elementwise)
         monkeypatch.setattr(tape, "computed_fast", tape.computed)
         monkeypatch.setattr(tape_plans, "types_fast", tape_plans.flow_types)
+        monkeypatch.setattr(variable_ops, "read_fast", variable_ops.read)
     return request.param
 
 
@@ -73,12 +75,74 @@ def test_equal_numbers_of_other_classes_have_other_keys() -> None:
         assert tf.stack([1.0, 0.0]).dtype is tf.float32
 
 
-def test_a_call_whose_type_depends_on_elements_is_not_kept() -> None:
-    x, op = tf.range(6), REGISTRY["reshape"]
-    op._calls.clear()
-    for sizes in ([2, 3], [3, 2], [6, 1], [1, 6]):
+def kept_by(name: str) -> list[Any]:
+    """Return the calls that an operation keeps."""
+    return [call for call in REGISTRY[name]._calls.values() if isinstance(call, EagerCall)]
+
+
+def test_a_call_whose_type_depends_on_elements_is_kept_by_these() -> None:
+    x, counts = tf.range(6), []
+    REGISTRY["reshape"]._calls.clear()
+    for sizes in 5 * [[2, 3], [3, 2], [6, 1], [1, 6]]:
         assert tf.reshape(x, tf.constant(sizes)).shape == sizes
-    assert not any(isinstance(call, EagerCall) for call in op._calls.values())
+        assert tf.reshape(x, np.array(sizes)).shape == sizes
+        counts.append(len(kept_by("reshape")))
+    assert counts[0] == 0 and counts[-1] == 8  # as int32 tensors, and as int64 arrays
+    for stop in (3, 3, 3, 3, 5):
+        assert tf.range(tf.constant(stop)).numpy().tolist() == list(range(stop))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="reshape"):
+        tf.reshape(x, tf.constant([4, 2]))
+
+
+def test_many_elements_are_in_no_key() -> None:
+    op = REGISTRY["reshape"]
+    op._calls.clear()
+    sizes = tf.constant([1] * 70)
+    for _ in range(4):
+        with pytest.raises(tf.errors.OpError):
+            tf.reshape(tf.constant([1.0]), sizes)
+    assert not any(call for call in op._calls.values())
+
+
+def test_a_call_with_arrays_is_kept_and_copies_them() -> None:
+    array, x = np.ones([2, 3], np.float32), tf.constant(X)
+    REGISTRY["matmul"]._calls.clear()
+    for i in range(5):
+        product = tf.matmul(x, array, transpose_b=True)
+        view = tf.reshape(array, [3, 2])
+        array += 1
+        assert (product.numpy() == X.sum(1, keepdims=True) * (i + 1)).all() and (view.numpy() == i + 1).all()
+        assert tf.gather(x, np.int64(1)).numpy().tolist() == X[1].tolist()
+        assert tf.stack([x[0, 1], 2.5, np.float32(i)]).numpy().tolist() == [1.0, 2.5, i]
+        assert tf.stack([x[0, 1], np.float64(2.5)]).dtype is tf.float32  # a cast: the call is not kept
+        assert tf.strings.length(np.array(["a", "bc"])).numpy().tolist() == [1, 2]
+    assert len(kept_by("matmul")) == 1
+
+
+def test_names_in_another_order_than_parameters_are_kept() -> None:
+    x, y = tf.constant(X), tf.constant(X[:, :2])
+    for _ in range(4):
+        assert tf.matmul(transpose_a=True, a=x, b=y).numpy().tolist() == (X.T @ X[:, :2]).tolist()
+        assert tf.matmul(transpose_a=True, b=y, a=x).numpy().tolist() == (X.T @ X[:, :2]).tolist()
+
+
+def test_calls_with_a_tensor_array_are_kept(language: str) -> None:
+    for name in ("array_write", "array_read", "array_stack"):
+        REGISTRY[name]._calls.clear()
+    for _ in range(4):
+        array = tf.TensorArray(tf.float32, 3)
+        with tf.GradientTape() as tape:
+            x = tf.Variable([1.0, 2.0])
+            for i in range(3):
+                array = array.write(i, x * float(i))
+            y = array.read(1) + array.stack()[2]
+        assert y.numpy().tolist() == [3.0, 6.0]
+        assert tape.gradient(y, x).numpy().tolist() == [3.0, 3.0]
+    assert [len(kept_by(name)) for name in ("array_write", "array_read", "array_stack")] == [2, 1, 1]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Tried to write to index 3"):
+        array.write(3, x)
+    nested = tf.ragged.constant([[1.0], [2.0, 3.0]])
+    assert nested.to_list() == [[1.0], [2.0, 3.0]]
 
 
 def test_an_operation_keeps_a_limited_number_of_calls() -> None:
@@ -113,10 +177,20 @@ def test_a_list_that_contains_itself_has_no_key() -> None:
 
 def test_keys_are_the_same_with_and_without_the_extension() -> None:
     x, v = tf.constant(X), tf.Variable(X)
-    for args in ((x, 1, [0.0, (True, None)]), (x.shape, tf.float32, "text"), (v, -0.0), ([0] * 33,), (X,)):
+    for args in (
+        (x, 1, [0.0, (True, None)]),
+        (x.shape, tf.float32, "text"),
+        (v, -0.0),
+        ([0] * 33,),
+        (object(),),
+        (X.astype(object),),
+    ):
         for by_reference in (False, True):
             call = ({}, args, {"axis": 1}, by_reference, [])
             assert op.run_fast(*call) == eager_calls.run_kept(*call)
+    given = (X, X[0, 1], [np.int64(3), X.astype(np.float16)], tf.TensorArray(tf.float32, 2).flow)
+    assert op.run_fast({}, given, {}, False, []) == eager_calls.run_kept({}, given, {}, False, [])
+    assert op.run_fast({}, given, {}, False, [])[1] == 5
     key, count = op.run_fast({}, (v, x), {"axis": 1}, True, [])
     assert key == ("axis", tf.Variable, tf.float32, (2, 3), x._kind, int, 1) and count == 2
     assert op.run_fast({key: False}, (v, x), {"axis": 1}, True, []) == (None, 2)

@@ -1,0 +1,197 @@
+/* Records of tapes: what a tape does with an operation that ran eagerly.
+
+   y = op(x)   →   x is watched, or depends on a watched tensor   →   EagerRecord(op, [x], attributes, [y]),   y is tracked
+
+   autodiff/tape.py and tape_plans.py have the same in Python. */
+
+#include "native_keys.h"
+
+enum { RECORD_OP, RECORD_INPUTS, RECORD_ATTRS, RECORD_OUTPUTS, RECORD_SITE, RECORD_SLOTS };
+static const char *const record_names[RECORD_SLOTS] = {"op", "inputs", "attrs", "outputs", "site"};
+
+static PyObject *Tape, *Record, *site_of, *carries; /* set by `register` when tapes are imported */
+static Py_ssize_t record_slots[RECORD_SLOTS];
+static PyObject *read_variable, *no_attributes; /* the operation that reads a variable */
+static PyObject *name_computed, *name_builder, *name_tracked, *name_records, *name_accessed, *name_carries,
+    *name_value;
+
+/* Return whether a set of keys has that of an object; -1 with an exception. */
+static int has_key_of(PyObject *keys, PyObject *x)
+{
+    PyObject *key = PyLong_FromVoidPtr(x);
+    int found = key == NULL ? -1 : PySet_Contains(keys, key);
+    Py_XDECREF(key);
+    return found;
+}
+
+static int add_key_of(PyObject *keys, PyObject *x)
+{
+    PyObject *key = PyLong_FromVoidPtr(x);
+    int failed = key == NULL ? -1 : PySet_Add(keys, key);
+    Py_XDECREF(key);
+    return failed;
+}
+
+/* Return whether a tape tracks an input of an operation; -1 with an exception. Variables are watched when they are read. */
+static int is_tracked(PyObject *tape, PyObject *tracked, PyObject *x)
+{
+    int found = has_key_of(tracked, x);
+    if (found != 0 || Py_IS_TYPE(x, Tensor)) return found;
+    PyObject *inputs = PyTuple_Pack(1, x);
+    PyObject *nothing = inputs == NULL ? NULL : PyObject_CallMethodOneArg(tape, name_accessed, inputs);
+    Py_XDECREF(inputs);
+    Py_XDECREF(nothing);
+    return nothing == NULL ? -1 : has_key_of(tracked, x);
+}
+
+/* Track an output if it carries gradients. */
+static int track(PyObject *tracked, PyObject *y)
+{
+    int is_tensor = Py_IS_TYPE(y, Tensor);
+    PyObject *kind = is_tensor ? kind_in(y) : NULL, *answer = NULL;
+    if (!is_tensor) answer = PyObject_CallOneArg(carries, y);
+    else if (kind != NULL) answer = PyObject_GetAttr(kind, name_carries);
+    int is_carrier = answer == NULL ? -1 : PyObject_IsTrue(answer);
+    Py_XDECREF(kind);
+    Py_XDECREF(answer);
+    return is_carrier == 1 ? add_key_of(tracked, y) : is_carrier;
+}
+
+static int add_record(PyObject *records, PyObject *const *parts)
+{
+    PyObject *made = ((PyTypeObject *)Record)->tp_alloc((PyTypeObject *)Record, 0);
+    if (made == NULL) return -1;
+    for (int i = 0; i < RECORD_SITE; i++) AT(made, record_slots[i]) = Py_NewRef(parts[i]);
+    AT(made, record_slots[RECORD_SITE]) = PyObject_CallNoArgs(site_of);
+    int failed = AT(made, record_slots[RECORD_SITE]) == NULL ? -1 : PyList_Append(records, made);
+    Py_DECREF(made);
+    return failed;
+}
+
+/* Record an operation, given as op, inputs, attributes and outputs, if the tape tracks an input. */
+static int tape_computed(PyObject *tape, PyObject *const *parts)
+{
+    PyObject *builder = PyObject_GetAttr(tape, name_builder), *tracked = NULL, *records = NULL;
+    int is_wanted = 0, failed = builder == NULL ? -1 : 0;
+    Py_XDECREF(builder);
+    if (builder != Py_None) return failed;
+    tracked = PyObject_GetAttr(tape, name_tracked);
+    PyObject *inputs = PySequence_Fast(parts[RECORD_INPUTS], "inputs"), *outputs = NULL;
+    if (tracked == NULL || inputs == NULL || !PySet_Check(tracked)) failed = -1;
+    for (Py_ssize_t i = 0; failed == 0 && i < PySequence_Fast_GET_SIZE(inputs); i++) {
+        int found = is_tracked(tape, tracked, PySequence_Fast_GET_ITEM(inputs, i));
+        if (found < 0) failed = -1;
+        is_wanted |= found > 0;
+    }
+    if (failed == 0 && is_wanted) {
+        records = PyObject_GetAttr(tape, name_records);
+        outputs = PySequence_Fast(parts[RECORD_OUTPUTS], "outputs");
+        failed = records == NULL || outputs == NULL || !PyList_Check(records) ? -1 : add_record(records, parts);
+        for (Py_ssize_t i = 0; failed == 0 && i < PySequence_Fast_GET_SIZE(outputs); i++)
+            failed = track(tracked, PySequence_Fast_GET_ITEM(outputs, i));
+    }
+    Py_XDECREF(tracked);
+    Py_XDECREF(inputs);
+    Py_XDECREF(records);
+    Py_XDECREF(outputs);
+    if (failed != 0 && !PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "the tape does not record");
+    return failed;
+}
+
+static PyObject *computed_on_tape(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    if (count != 5) return PyErr_Format(PyExc_TypeError, "tape_computed(tape, op, inputs, attrs, outputs)");
+    if (tape_computed(args[0], args + 1) < 0) return NULL;
+    Py_RETURN_NONE;
+}
+
+/* Return the type of a tensor or a variable as part of a key; NULL for other values. */
+static PyObject *type_part(PyObject *x)
+{
+    if (Py_IS_TYPE(x, Tensor)) return kind_in(x);
+    PyObject *content = IS_A(x, Variable) ? content_of(x) : NULL;
+    if (content == NULL) return NULL;
+    PyObject *dtype = PyObject_GetAttr(content, name_dtype), *shape = PyObject_GetAttr(content, name_shape);
+    PyObject *part = dtype == NULL || shape == NULL ? NULL : PyTuple_Pack(3, Variable, dtype, shape);
+    Py_XDECREF(dtype);
+    Py_XDECREF(shape);
+    Py_DECREF(content);
+    return part;
+}
+
+/* Give a value the next number, and append the part of a new one; return 0 if it has none, -1 with an exception. */
+static int add_to_flow(PyObject *numbers, PyObject *tensors, PyObject *parts, PyObject *x)
+{
+    PyObject *key = PyLong_FromVoidPtr(x), *number = NULL, *part = NULL;
+    if (key != NULL) number = Py_XNewRef(PyDict_GetItemWithError(numbers, key));
+    int failed = key == NULL || PyErr_Occurred() ? -1 : 0;
+    if (failed == 0 && number != NULL) part = Py_NewRef(number);
+    else if (failed == 0) {
+        number = PyLong_FromSsize_t(PyList_GET_SIZE(tensors));
+        failed = number == NULL || PyDict_SetItem(numbers, key, number) < 0 ? -1 : PyList_Append(tensors, x);
+        if (failed == 0) part = type_part(x);
+    }
+    if (part != NULL) failed = PyList_Append(parts, part);
+    int is_known = part != NULL;
+    Py_XDECREF(key);
+    Py_XDECREF(number);
+    Py_XDECREF(part);
+    return failed < 0 || PyErr_Occurred() ? -1 : is_known;
+}
+
+/* Append the parts of the flow's key for some tensors: the numbers of those that it has, the types of others. */
+static PyObject *flow_types(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    if (count != 4 || !PyDict_CheckExact(args[0]) || !PyList_CheckExact(args[1]) || !PyList_CheckExact(args[2]))
+        return PyErr_Format(PyExc_TypeError, "flow_types(numbers, tensors, parts, values)");
+    PyObject *values = PySequence_Fast(args[3], "values");
+    if (values == NULL) return NULL;
+    int found = 1;
+    for (Py_ssize_t i = 0; found > 0 && i < PySequence_Fast_GET_SIZE(values); i++)
+        found = add_to_flow(args[0], args[1], args[2], PySequence_Fast_GET_ITEM(values, i));
+    Py_DECREF(values);
+    return found < 0 ? NULL : PyBool_FromLong(found);
+}
+
+static int record(PyObject *recorders, PyObject *op, PyObject *tensors, PyObject *attributes, PyObject *outputs)
+{
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(recorders); i++) {
+        PyObject *arguments[] = {Py_NewRef(PyList_GET_ITEM(recorders, i)), op, tensors, attributes, outputs};
+        PyObject *nothing = NULL;
+        int failed = 0;
+        if (Tape != NULL && IS_A(arguments[0], Tape)) failed = tape_computed(arguments[0], arguments + 1);
+        else failed = (nothing = PyObject_VectorcallMethod(name_computed, arguments, 5, NULL)) == NULL ? -1 : 0;
+        Py_DECREF(arguments[0]);
+        Py_XDECREF(nothing);
+        if (failed != 0) return -1;
+    }
+    return 0;
+}
+
+/* Record an operation with one or two inputs. */
+static int record_few(PyObject *recorders, PyObject *op, PyObject *kept, PyObject *const *x, int size, PyObject *y)
+{
+    PyObject *inputs = size == 1 ? PyTuple_Pack(1, x[0]) : PyTuple_Pack(2, x[0], x[1]), *outputs = PyTuple_Pack(1, y);
+    int failed = inputs == NULL || outputs == NULL ? -1 : record(recorders, op, inputs, kept, outputs);
+    Py_XDECREF(inputs);
+    Py_XDECREF(outputs);
+    return failed;
+}
+
+/* Return the present value of a variable, and record the read. */
+static PyObject *value_of_variable(PyObject *variable, PyObject *recorders)
+{
+    if (read_variable == NULL) return PyObject_CallMethodNoArgs(variable, name_value); /* which imports the operation */
+    PyObject *value = new_tensor(PyObject_GetAttr(variable, name_array), Py_None);
+    if (value != NULL && PyList_GET_SIZE(recorders) > 0
+        && record_few(recorders, read_variable, no_attributes, &variable, 1, value) < 0)
+        Py_CLEAR(value);
+    return value;
+}
+
+static PyObject *read_recorded(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    if (count != 2 || !PyList_CheckExact(args[1]) || read_variable == NULL)
+        return PyErr_Format(PyExc_TypeError, "read(variable, recorders)");
+    return value_of_variable(args[0], args[1]);
+}
