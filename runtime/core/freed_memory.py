@@ -29,10 +29,22 @@ def keep_freed_memory() -> bool:
     is_set = "glibc.malloc" in environment.get("GLIBC_TUNABLES", "") or any(
         name in environment for name in _SETTINGS
     )
-    if is_set or environment.get("AGC_KEEP_MEMORY") == "0" or os.name != "posix":
+    if is_set or environment.get("AGC_KEEP_MEMORY") == "0":
         return False
-    library = ctypes.CDLL(None)
-    if not (hasattr(library, "gnu_get_libc_version") and hasattr(library, "mallopt")):
+    library = _glibc()
+    if library is None:
         return False
     limits = ((_M_MMAP_THRESHOLD, LARGEST_BLOCK), (_M_TRIM_THRESHOLD, MOST_KEPT))
     return all([library.mallopt(limit, size) for limit, size in limits])  # noqa: C419  (sets all)
+
+
+def return_freed_memory() -> None:
+    """Return all free pages to the system, if there is a glibc."""
+    library = _glibc()
+    if library is not None:
+        library.malloc_trim(0)
+
+
+def _glibc() -> ctypes.CDLL | None:
+    library = ctypes.CDLL(None) if os.name == "posix" else None
+    return library if hasattr(library, "gnu_get_libc_version") and hasattr(library, "mallopt") else None

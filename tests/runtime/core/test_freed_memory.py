@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
+import numpy as np
 import pytest
-from agc.runtime.core.freed_memory import keep_freed_memory
+from agc.runtime.core.freed_memory import keep_freed_memory, return_freed_memory
 
 PROGRAM = """
 import resource
@@ -52,3 +54,19 @@ def test_arrays_get_the_memory_of_freed_ones() -> None:
 def test_settings_of_the_environment_stay(name: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(name, value)
     assert not keep_freed_memory()
+
+
+def test_freed_memory_can_be_returned() -> None:
+    if keep_freed_memory():
+        parts = [np.ones(1 << 18) for _ in range(50)]  # 100 MB
+        end = np.ones(100)
+        del parts
+        before = _resident()
+        return_freed_memory()
+        assert before - _resident() > 50 << 20 and end.sum() == 100
+
+
+def _resident() -> int:
+    """Return the bytes of memory that this process has."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
