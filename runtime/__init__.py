@@ -38,8 +38,8 @@ __version__ = "2.21.0"
 """The TensorFlow version that this runtime is compatible with; see version.py."""
 
 _LOADED_FIRST = (
-    ".core.module", ".core.tensor_array", ".control_flow.control_dependencies", ".ops.assertions.assert_op",
-    ".ops.reduce.argmax", ".ops.reduce.scans", ".ops.state.print_op",
+    ".core.program_time", ".core.module", ".core.tensor_array", ".control_flow.control_dependencies",
+    ".ops.assertions.assert_op", ".ops.reduce.argmax", ".ops.reduce.scans", ".ops.state.print_op",
 )  # fmt: skip
 """Modules that most programs use."""
 

@@ -1,10 +1,11 @@
-"""Compile hot graphs in a background thread, to which the callers of these graphs lend their time.
+"""Compile hot graphs in a background thread, for which the callers of these graphs wait.
 
     job ──queue──► compiler thread ──► native code, or none
      ▲                    ▲
      └ later calls wait: the interpreter lock is free, so the compiler runs at full speed
 
-Lowering is Python code. While a plan runs, that would get the interpreter lock for a small part of the time.
+All waits together take at most half of the program's time. Lowering is Python code, which would slow down a plan that
+runs at the same time, as both need the interpreter lock. So lowering pauses until the plan has run.
 
 A fork waits for the current job. The child process starts again with the jobs that are not done. An exit waits only
 for LLVM, which must not be interrupted: the compiler's Python code ends with an exception.
@@ -19,6 +20,17 @@ import ctypes
 import os
 import threading
 from collections.abc import Callable
+from typing import Any, TypeVar
+
+from ...core import program_time
+
+Result = TypeVar("Result")
+
+LEAST = 1e-3
+"""The fewest seconds of a wait. Less time adds up until a later call."""
+
+PAUSE = 0.1
+"""The most seconds of a pause. Then one more operation is lowered: the run may need what the compiler has locked."""
 
 
 class Job:
@@ -38,6 +50,9 @@ class Compiler:
         self._thread: threading.Thread | None = None
         self._busy = threading.Lock()  # held during a job
         self._is_closing = False
+        self._waited = 0.0  # seconds, in sum
+        self._may_lower = threading.Event()
+        self._may_lower.set()
 
     def ask(self, call: Callable[[], None]) -> Job:
         """Queue a call."""
@@ -48,12 +63,30 @@ class Compiler:
             self._changed.notify()
         return job
 
-    def wait(self, job: Job, seconds: float) -> None:
-        """Wait for a job, but no longer than this."""
+    def wait(self, job: Job) -> None:
+        """Wait for a job until the sum of all waits is half of the time that the program has run."""
+        start = program_time.seconds()
+        left = start - 2 * self._waited
+        if left < LEAST or job.done.is_set():
+            return
         if self._thread is None:
             with self._changed:
                 self._start()
-        job.done.wait(seconds)
+        job.done.wait(left)
+        self._waited += program_time.seconds() - start
+
+    def undisturbed(self, run: Callable[..., Result], *arguments: Any) -> Result:
+        """Run while the compiler pauses, or until another thread's run ends."""
+        self._may_lower.clear()
+        try:
+            return run(*arguments)
+        finally:
+            self._may_lower.set()
+
+    def pause(self) -> None:
+        """Pause during undisturbed runs if this is the compiler's thread."""
+        if not self._may_lower.is_set() and threading.current_thread() is self._thread:
+            self._may_lower.wait(PAUSE)
 
     def _start(self) -> None:
         """Start the thread, unless it runs or the process exits."""
@@ -86,11 +119,13 @@ class Compiler:
             return
         interrupt = ctypes.pythonapi.PyThreadState_SetAsyncExc
         interrupt(ctypes.c_ulong(thread.ident), ctypes.py_object(SystemExit))
+        self._may_lower.set()
         with self._busy:
             pass
 
     def before_fork(self) -> None:
         """Wait for the current job, so that the child gets no half-compiled state or lock."""
+        self._may_lower.set()
         self._busy.acquire()
 
     def after_fork_in_parent(self) -> None:
@@ -101,16 +136,24 @@ class Compiler:
         """Continue without the thread, which the child does not have; it starts on demand."""
         self._busy = threading.Lock()
         self._changed = threading.Condition()
+        self._may_lower = threading.Event()
+        self._may_lower.set()
         self._thread = None
         for job in self._jobs:
             job.done = threading.Event()
 
 
 compiler = Compiler()
-atexit.register(compiler.close)
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(
-        before=compiler.before_fork,
-        after_in_parent=compiler.after_fork_in_parent,
-        after_in_child=compiler.after_fork_in_child,
-    )
+"""The compiler of graphs."""
+
+helper = Compiler()
+"""The compiler of the code that they share, which works at the same time (shared_code.py)."""
+
+for _each in (compiler, helper):
+    atexit.register(_each.close)
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(
+            before=_each.before_fork,
+            after_in_parent=_each.after_fork_in_parent,
+            after_in_child=_each.after_fork_in_child,
+        )

@@ -14,7 +14,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from .background_compiler import compiler
+from .background_compiler import helper
 from .llvm_engine import LinkedCode, known_as
 from .parallel_codegen import processors
 
@@ -43,7 +43,7 @@ class SharedCode:
         """Compile the code in the background, unless that has begun."""
         if not self._has_begun and processors() > 1:
             self._has_begun = True
-            compiler.ask(self._prepare)
+            helper.ask(self._prepare)
 
     def _prepare(self) -> None:
         with contextlib.suppress(Exception), _frequent_switches():  # `load` raises the error

@@ -1,18 +1,18 @@
 """Tiering for `jit_compile=None`: the plan runs a graph until it is hot, then native code is tried.
 
     plan, measured ──hot──► compiled in the background ──► both run once and are compared ──► the faster one
-                            the caller lends its time      a few more calls, unless it is clear
+                            later calls wait               a few more calls, unless it is clear
 
-A graph is hot once it has run as long as its compilation may last (ski rental: rent until the price is paid). The
-compiler runs in a background thread, and calls lend it their time: before the plan runs, they wait for the
-compiler, in sum no longer than the plan has run. So a program that ends at any time has taken at most twice as
-long as with the plan alone, and a program that goes on gets native code after little more than twice the time of the
-compilation.
+1. A graph is hot when it is called again after it has run for `HOT` seconds. Then a background thread compiles it.
+2. Calls wait for the compiler, in sum at most half of the time that the program has run (background_compiler.py).
+3. The first call with native code runs both, and native code with different results is discarded
+   (first_call_check.py).
+4. Native code that takes less than half of the plan's time is kept at once. Otherwise the two take turns for some
+   calls, and the faster one is kept (trial_times.py).
+5. If a graph cannot be compiled as a whole, its loops are (loop_compilation.py), or the plan stays.
 
-The first call with native code runs both, and native code with different results is discarded
-(first_call_check.py). Later trial calls run one of the two. As always, the plan runs a call again if a check
-fails in native code. Each combination of shapes is decided separately. If a graph cannot be compiled as a whole, its
-loops are compiled (loop_compilation.py), or the plan stays.
+So a program that ends at any time has taken at most twice as long as with plans alone. As always, the plan runs a call
+again if a check fails in native code. Each combination of shapes is decided separately.
 
 `AGC_JIT=0` in the environment and `tf.config.optimizer.set_jit(False)` disable tiering.
 """
@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...config import optimizer
+from ...core.freed_memory import return_freed_memory
 from ...core.gc_pause import Pause
 from ...functionalize.errors import CannotCompileError
 from ...ir.graph import Graph
@@ -44,22 +45,13 @@ if TYPE_CHECKING:
     from .jit_function import JitFunction
 
 HOT = 0.05
-"""Seconds that a graph must have run before it is compiled."""
+"""Seconds that a graph must have run before a further call compiles it."""
 
 EACH = 1e-5
 """Further seconds for each operation of the graph."""
 
-FEWEST = 2
-"""The minimum number of calls before compilation."""
-
-LONG = 0.25
-"""Seconds after which one call is enough."""
-
 CALL = 2e-6
 """Seconds that a call spends in Python unless native code runs it: a C extension calls that directly."""
-
-LEAST = 1e-3
-"""The fewest seconds that a call lends to the compiler. Shorter times are lent together by a later call."""
 
 MOST_VALUES = 16
 """Maximum number of combinations if shapes depend on values; the plan runs all others."""
@@ -183,10 +175,7 @@ class TierState:
         self.doubted: JitFunction | None = None  # native code whose results have not been compared yet
         self._graph = graph
         self._plan = plan
-        self._calls = 0
         self._spent = 0.0
-        self._lent = 0.0
-        self._typical = 0.0  # seconds of a call before the compilation, which slows calls down
         self._asked = False
         self._job: Job | None = None
         self.gain = 0.0  # seconds by which a later call of native code is shorter than its trial
@@ -195,8 +184,15 @@ class TierState:
 
     def run(self, arguments: Sequence[Any]) -> Sequence[Any]:
         """Run, measure, and decide after enough measurements."""
-        if self._job is not None:
-            self._lend(self._job)
+        if not self._asked and self._spent > self.owner.hot:
+            self._asked = True
+            self._job = ask(self, self._graph, list(arguments))
+        job = self._job
+        if job is not None:
+            compiler.wait(job)
+            if not job.done.is_set():
+                return compiler.undisturbed(self._plan, arguments)
+            self._job = None
         native, doubted = self.native, self.doubted
         if self.chosen is not None:
             return self.chosen(arguments)
@@ -206,30 +202,11 @@ class TierState:
             return self._compared(native, arguments)
         return self._planned(arguments)
 
-    def _lend(self, job: Job) -> None:
-        """Wait for the compiler until as much time is lent as the plan has run."""
-        left = self._spent - self._lent
-        if left >= LEAST and not job.done.is_set():
-            start = time.perf_counter()
-            compiler.wait(job, left)
-            self._lent += time.perf_counter() - start
-        if job.done.is_set():
-            self._job = None
-
     def _planned(self, arguments: Sequence[Any]) -> Sequence[Any]:
-        """Run the plan, and start the compilation of a hot graph."""
+        """Run the plan, and measure until it is hot."""
         start = time.perf_counter()
         results = self._plan(arguments)
-        seconds = time.perf_counter() - start + CALL
-        self._calls += 1
-        if self._asked:
-            self._spent += min(seconds, self._typical)
-            return results
-        self._spent += seconds
-        if (self._calls >= FEWEST or self._spent > LONG) and self._spent > self.owner.hot:
-            self._asked = True
-            self._typical = self._spent / self._calls
-            self._job = ask(self, self._graph, list(arguments))
+        self._spent += time.perf_counter() - start + CALL
         return results
 
     def _trusted(self, native: JitFunction, arguments: Sequence[Any]) -> Sequence[Any]:
@@ -267,6 +244,8 @@ class TierState:
 
     def _choose(self, runner: Runner) -> None:
         self.chosen = runner
+        if runner is self.native:
+            return_freed_memory()  # of the plan
         self.owner.decided()
 
     def give_up(self) -> None:
@@ -291,11 +270,12 @@ def _compile(trial: TierState, graph: Graph, arguments: list[Any]) -> None:
 
 
 def _compiled(trial: TierState, graph: Graph, arguments: list[Any]) -> Runner | None:
-    from .jit_function import (
-        JitFunction,  # imported late with all lowering rules: most programs end before a graph is hot
-    )
+    # Imported late with all lowering rules: most programs end before a graph is hot.
+    from . import runtime_library
+    from .jit_function import JitFunction
     from .loop_compilation import with_native_parts
 
+    runtime_library.begin()
     if communicates(graph):
         return with_native_parts(graph)  # a comparison of two runs would communicate twice
     native = JitFunction(graph)

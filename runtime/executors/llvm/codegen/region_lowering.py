@@ -14,6 +14,7 @@ from .... import dtypes
 from ....functionalize.errors import CannotCompileError, Reason
 from ....ir.graph import Constant, Graph, Operand, Operation, Value
 from ....ir.value_types import TensorType
+from ..background_compiler import compiler
 from ..diagnostics import BrokenRuleError
 from .dynamic_shapes import agreeing
 from .dynamic_sizes import is_sized
@@ -70,6 +71,7 @@ class Region(Values):
         """
         early = EarlyOutputs(self, self.graph.outputs, targets, donors, donation)
         for operation in self.graph.live_operations():
+            compiler.pause()
             early.before(operation)
             nodes = [self.node(operand) for operand in operation.inputs]
             self.readers.begin(operation)

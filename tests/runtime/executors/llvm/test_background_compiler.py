@@ -6,11 +6,20 @@ import os
 import subprocess
 import sys
 import threading
+import time
 
 import pytest
-from agc.runtime.executors.llvm.background_compiler import Compiler
+from agc.runtime.core import program_time
+from agc.runtime.executors.llvm import background_compiler
+from agc.runtime.executors.llvm.background_compiler import Compiler, Job
 
 FOREVER = 60.0
+
+
+@pytest.fixture(autouse=True)
+def old_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program that has run for so long that calls may wait."""
+    monkeypatch.setattr(program_time, "seconds", lambda: time.perf_counter() + 2 * FOREVER)
 
 
 def test_jobs_run_in_order_on_one_thread() -> None:
@@ -20,20 +29,65 @@ def test_jobs_run_in_order_on_one_thread() -> None:
         for i in range(3)
     ]
     for job in jobs:
-        compiler.wait(job, FOREVER)
+        compiler.wait(job)
         assert job.done.is_set()
     assert order == [0, 1, 2]
     assert len(set(threads)) == 1 and threads[0] is not threading.current_thread()
 
 
-def test_a_wait_ends_before_the_job() -> None:
+def test_a_wait_ends_before_the_job(monkeypatch: pytest.MonkeyPatch) -> None:
     compiler, gate = Compiler(), threading.Event()
     job = compiler.ask(lambda: gate.wait(FOREVER) and None)
-    compiler.wait(job, 0.001)
+    with monkeypatch.context() as young:
+        young.setattr(program_time, "seconds", lambda: 0.001)
+        compiler.wait(job)
     assert not job.done.is_set()
     gate.set()
-    compiler.wait(job, FOREVER)
+    compiler.wait(job)
     assert job.done.is_set()
+
+
+def test_all_waits_together_take_at_most_half_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiler, job, now, waits = Compiler(), Job(lambda: None), 0.1, []
+
+    def wait(seconds: float) -> None:
+        nonlocal now
+        waits.append(seconds)
+        now += seconds
+
+    monkeypatch.setattr(program_time, "seconds", lambda: now)
+    monkeypatch.setattr(compiler, "_start", lambda: None)
+    monkeypatch.setattr(job.done, "wait", wait)
+    for call in (0.03, 0.0002, 0.0002, 0.0007):
+        compiler.wait(job)
+        now += call
+    assert waits == [pytest.approx(0.1), pytest.approx(0.03)]  # short times add up
+    compiler.wait(job)
+    assert waits[2:] == [pytest.approx(0.0011)]
+    job.done.set()
+    now += 1.0
+    compiler.wait(job)
+    assert len(waits) == 3
+
+
+def test_the_compiler_pauses_while_a_plan_runs() -> None:
+    compiler, begun, steps = Compiler(), threading.Event(), []
+
+    def lower() -> None:
+        begun.wait(FOREVER)
+        compiler.pause()
+        steps.append("lowered")
+
+    def run(name: str) -> None:
+        compiler.pause()  # pauses the compiler's own thread only
+        begun.set()
+        job.done.wait(background_compiler.PAUSE / 10)
+        steps.append(name)
+
+    job = compiler.ask(lower)
+    compiler.undisturbed(run, "run")
+    compiler.wait(job)
+    assert steps == ["run", "lowered"]
 
 
 def test_an_exit_interrupts_python_code() -> None:
@@ -49,7 +103,7 @@ def test_an_exit_interrupts_python_code() -> None:
     compiler.close()
     assert job.done.is_set()
     late = compiler.ask(lambda: None)
-    compiler.wait(late, 0.01)
+    late.done.wait(0.01)
     assert not late.done.is_set()
 
 
@@ -57,7 +111,9 @@ def test_an_exit_interrupts_python_code() -> None:
 def test_a_fork_waits_for_the_job_and_its_child_makes_those_that_are_left() -> None:
     program = """
 import os, threading
+from agc.runtime.core import program_time
 from agc.runtime.executors.llvm.background_compiler import compiler
+program_time.seconds = lambda: 120.0
 has_begun, gate, made = threading.Event(), threading.Event(), []
 first = compiler.ask(lambda: (has_begun.set(), gate.wait(), made.append(1)))
 second = compiler.ask(lambda: made.append(2))
@@ -65,10 +121,10 @@ has_begun.wait()
 threading.Timer(0.05, gate.set).start()
 child = os.fork()
 assert 1 in made
-compiler.wait(second, 60)
+compiler.wait(second)
 assert made == [1, 2], made
 third = compiler.ask(lambda: made.append(3))
-compiler.wait(third, 60)
+compiler.wait(third)
 assert made == [1, 2, 3]
 if child:
     assert os.waitpid(child, 0)[1] == 0

@@ -35,8 +35,7 @@ def test_code_is_compiled_once_by_one_of_many_threads() -> None:
     code.begin(), code.begin()
     shared_code.load(["unknown", "agc_seven_of_a_test"])
     assert len(threads) == 1 and code.load() is code.load()
-    waiting = shared_code.compiler.ask(lambda: None)
-    shared_code.compiler.wait(waiting, 60.0)
+    assert shared_code.helper.ask(lambda: None).done.wait(60.0)
     assert sys.getswitchinterval() == before
 
 
@@ -57,7 +56,7 @@ def test_an_error_in_the_background_is_raised_where_the_code_is_needed() -> None
 def test_one_processor_compiles_nothing_in_the_background(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
     monkeypatch.setattr(shared_code, "processors", lambda: 1)
-    monkeypatch.setattr(shared_code.compiler, "ask", asked.append)
+    monkeypatch.setattr(shared_code.helper, "ask", asked.append)
     SharedCode(lambda: pytest.fail("compiled"), {}).begin()  # type: ignore[arg-type]
     assert not asked
 
