@@ -30,7 +30,7 @@ from ..math.cast import cast
 from ..math.elementwise import conj, log, real
 from ..reduce.reductions import reduce_sum
 from .diagonals import adjoint, band_part, diag, diag_part, set_diag
-from .inverse_and_det import matrix_shape, solvable, square_matrix, triangular_solve
+from .inverse_and_det import lapack, matrix_shape, square_matrix, triangular_solve
 from .matmul import matmul
 
 
@@ -45,7 +45,7 @@ def cholesky(input: Input, name: Name = None) -> TensorType:
     return input.spec.with_shape(square_matrix(input, "cholesky"))  # type: ignore[no-any-return]
 
 
-cholesky.kernel(lambda input: solvable(np.linalg.cholesky, input))
+cholesky.kernel(lambda input: lapack(np.linalg.cholesky, input))
 
 
 @cholesky.gradient
@@ -101,7 +101,9 @@ def _qr(input: Input, full_matrices: bool = False, name: Name = None) -> tuple[T
     return TensorType(input.dtype, (*batch, rows, inner)), TensorType(input.dtype, (*batch, inner, columns))
 
 
-_qr.kernel(lambda input, full_matrices: np.linalg.qr(input, "complete" if full_matrices else "reduced"))
+@_qr.kernel
+def _(input: Array, full_matrices: bool) -> Any:
+    return lapack(np.linalg.qr, input, "complete" if full_matrices else "reduced")
 
 
 def _smaller(one: int | None, other: int | None) -> int | None:
@@ -171,8 +173,8 @@ def _svd(tensor: Input, full_matrices: bool = False, compute_uv: bool = True, na
 @_svd.kernel
 def _(tensor: Array, full_matrices: bool, compute_uv: bool) -> Any:
     if not compute_uv:
-        return solvable(lambda x: np.linalg.svd(x, compute_uv=False), tensor)
-    left, values, right = solvable(lambda x: np.linalg.svd(x, full_matrices), tensor)
+        return lapack(lambda x: np.linalg.svd(x, compute_uv=False), tensor)
+    left, values, right = lapack(lambda x: np.linalg.svd(x, full_matrices), tensor)
     return values, left, np.conj(np.swapaxes(right, -1, -2))
 
 
@@ -280,7 +282,7 @@ def _eigh(tensor: Input, name: Name = None) -> tuple[TensorType, TensorType]:
 
 @_eigh.kernel
 def _(tensor: Array) -> Any:
-    values, vectors = solvable(np.linalg.eigh, tensor)
+    values, vectors = lapack(np.linalg.eigh, tensor)
     return values.astype(tensor.dtype), vectors
 
 

@@ -19,6 +19,7 @@ from ...core.tensor import Tensor
 from ...ir import batching
 from ...ir.graph import Operand
 from ...ir.value_types import TensorType
+from ...kernels import blas_limit
 from ..arrays.creation import zeros_like
 from ..arrays.reshape import expand_dims, fitted
 from ..framework.op import Input, Name, Same, op
@@ -51,14 +52,17 @@ def square_matrix(x: Operand, what: str) -> tuple[int | None, ...] | None:
     return shape
 
 
-def solvable(compute: Callable[..., Any], *arrays: Array) -> Any:
-    """Call a NumPy function, and convert its LinAlgError to InvalidArgumentError.
+def lapack(compute: Callable[..., Any], *arrays: Array) -> Any:
+    """Call a function of `np.linalg` with one thread of BLAS, and convert its LinAlgError to InvalidArgumentError.
 
-    >>> solvable(np.linalg.inv, np.eye(1)).tolist()
+    Next to a busy program, threads of OpenBLAS wait for each other for up to 0.1 s a call, in which one thread
+    inverts hundreds of matrices of 128 by 128.
+
+    >>> lapack(np.linalg.inv, np.eye(1)).tolist()
     [[1.0]]
     """
     try:
-        return compute(*arrays)
+        return blas_limit.run(compute, *arrays)
     except np.linalg.LinAlgError as error:
         raise errors.InvalidArgumentError(f"Input is not invertible, or not valid: {error}") from None
 
@@ -80,7 +84,7 @@ def inv(input: Input, adjoint: bool = False, name: Name = None) -> TensorType:
 
 @inv.kernel
 def _(input: Array, adjoint: bool) -> Array:
-    inverse = solvable(np.linalg.inv, input)
+    inverse = lapack(np.linalg.inv, input)
     return _adjoint(inverse) if adjoint else inverse
 
 
@@ -108,7 +112,7 @@ def det(input: Input, name: Name = None) -> TensorType:
     return TensorType(input.dtype, shape and shape[:-2])
 
 
-det.kernel(lambda input: np.linalg.det(input))
+det.kernel(lambda input: lapack(np.linalg.det, input))
 det.gradient(lambda dy, y, input: _as_matrices(dy * conj(y)) * inv(input, adjoint=True))
 
 
@@ -148,7 +152,7 @@ def _slogdet(input: Input, name: Name = None) -> tuple[TensorType, TensorType]:
 
 @_slogdet.kernel
 def _(input: Array) -> Any:
-    sign, size = np.linalg.slogdet(input)
+    sign, size = lapack(np.linalg.slogdet, input)
     return sign, size.astype(input.dtype)
 
 
@@ -192,7 +196,7 @@ def _solution(matrix: Operand, rhs: Operand, what: str) -> TensorType:
 def _(matrix: Array, rhs: Array, adjoint: bool) -> Array:
     if matrix.ndim != rhs.ndim:
         raise errors.InvalidArgumentError("solve: all inputs must have the same rank")
-    return solvable(np.linalg.solve, _adjoint(matrix) if adjoint else matrix, rhs)
+    return lapack(np.linalg.solve, _adjoint(matrix) if adjoint else matrix, rhs)
 
 
 @solve.gradient
@@ -225,7 +229,7 @@ def _(matrix: Array, rhs: Array, lower: bool, adjoint: bool) -> Array:
     half = np.tril(matrix) if lower else np.triu(matrix)
     half = half.reshape((1,) * (rhs.ndim - half.ndim) + half.shape)
     rhs = rhs.reshape((1,) * (half.ndim - rhs.ndim) + rhs.shape)
-    return solvable(np.linalg.solve, _adjoint(half) if adjoint else half, rhs)
+    return lapack(np.linalg.solve, _adjoint(half) if adjoint else half, rhs)
 
 
 @triangular_solve.gradient

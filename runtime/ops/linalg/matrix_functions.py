@@ -28,7 +28,7 @@ from ..math.cast import cast
 from ..math.elementwise import conj, real
 from ..reduce.reductions import reduce_prod, reduce_sum
 from .diagonals import adjoint, diag, diag_part, matrix_transpose, set_diag
-from .inverse_and_det import solve, square_matrix
+from .inverse_and_det import lapack, solve, square_matrix
 from .matmul import einsum, matmul
 
 _WHOLE = {dtypes.float32: dtypes.complex64, dtypes.float64: dtypes.complex128}
@@ -71,7 +71,7 @@ def _eig(tensor: Input, name: Name = None) -> tuple[TensorType, TensorType]:
 @_eig.kernel
 def _(tensor: Array) -> tuple[Array, Array]:
     kind = np.result_type(tensor.dtype, np.complex64)
-    values, vectors = np.linalg.eig(tensor)
+    values, vectors = lapack(np.linalg.eig, tensor)
     return values.astype(kind), vectors.astype(kind)
 
 
@@ -120,10 +120,14 @@ def _(input: Array) -> Array:
     if not input.size:
         return input
     wide = input.astype(np.result_type(input.dtype, np.float64))
+    return lapack(_exponential, wide).astype(input.dtype)
+
+
+def _exponential(wide: Array) -> Array:
     size = np.max(np.sum(np.abs(wide), axis=-2), axis=-1)
     halvings = np.maximum(np.ceil(np.log2(np.maximum(size, 1e-300) / 5.37)), 0)
     x = wide / np.exp2(halvings)[..., None, None]
-    unit = np.eye(input.shape[-1])
+    unit = np.eye(wide.shape[-1])
     x2 = x @ x
     even, odd, power = _PADE[0] * unit, _PADE[1] * unit, unit
     for k in range(2, 14, 2):
@@ -133,7 +137,7 @@ def _(input: Array) -> Array:
     result = np.linalg.solve(even - odd, even + odd)
     for step in range(int(np.max(halvings, initial=0))):
         result = np.where((step < halvings)[..., None, None], result @ result, result)
-    return result.astype(input.dtype)
+    return result
 
 
 @expm.gradient
@@ -201,7 +205,7 @@ logm.no_gradient("TensorFlow has none")
 def _each_matrix(input: Array, function: Callable[[Array], Array]) -> Array:
     wide = input.astype(np.result_type(input.dtype, np.complex128))
     rows = wide.reshape(int(np.prod(input.shape[:-2])), *input.shape[-2:])
-    result = np.array([function(matrix) for matrix in rows]).reshape(input.shape)
+    result = np.array([lapack(function, matrix) for matrix in rows]).reshape(input.shape)
     if input.dtype.kind != "c":
         if np.any(np.abs(result.imag) > 1e-6 * (1 + np.abs(result.real))):
             raise errors.InvalidArgumentError(

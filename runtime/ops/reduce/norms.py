@@ -16,11 +16,12 @@ from ...core.conversion import TensorLike, convert_to_tensor
 from ...core.export import export
 from ...core.tensor import Tensor
 from ...ir.value_types import TensorType
+from ...kernels import blas_limit
 from ..arrays.reshape import inverse_permutation, permute_axes
 from ..arrays.shape_ops import shape as shape_of
 from ..framework.attribute_parsers import Axes, read_axes
 from ..framework.op import Input, Name, op
-from ..framework.op_families import CURVED, real_part, require_dtype
+from ..framework.op_families import CURVED, Array, real_part, require_dtype
 from ..math.arithmetic import maximum, multiply, pow
 from ..math.cast import cast
 from ..math.elementwise import abs, conj, rsqrt, sqrt, square
@@ -84,7 +85,9 @@ def spectral_norm(x: Input, axis: Axes, keepdims: bool = False, name: Name = Non
     return TensorType(real_part(x.dtype), shapes.reduced(x.shape, axis, keepdims))
 
 
-spectral_norm.kernel(lambda x, axis, keepdims: np.linalg.norm(x, 2, axis, keepdims))
+@spectral_norm.kernel
+def _(x: Array, axis: tuple[int, int], keepdims: bool) -> Any:
+    return blas_limit.run(np.linalg.norm, x, 2, axis, keepdims)
 
 
 @spectral_norm.gradient

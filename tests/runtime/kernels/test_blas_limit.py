@@ -77,6 +77,33 @@ def test_convolutions_run_in_parts_with_one_thread_each(monkeypatch: pytest.Monk
     np.testing.assert_allclose(np.concatenate(parts), y, rtol=1e-12, atol=1e-12)
 
 
+LINEAR_ALGEBRA = {
+    "cholesky": tf.linalg.cholesky,
+    "det": tf.linalg.det,
+    "eig": tf.linalg.eig,
+    "eigh": tf.linalg.eigh,
+    "expm": tf.linalg.expm,
+    "inv": tf.linalg.inv,
+    "logm": lambda x: tf.linalg.logm(tf.cast(x, tf.complex128)),
+    "norm": lambda x: tf.norm(x, 2, axis=(0, 1)),
+    "pinv": tf.linalg.pinv,
+    "qr": tf.linalg.qr,
+    "slogdet": tf.linalg.slogdet,
+    "solve": lambda x: tf.linalg.solve(x, x),
+    "sqrtm": tf.linalg.sqrtm,
+    "svd": tf.linalg.svd,
+    "triangular_solve": lambda x: tf.linalg.triangular_solve(x, x),
+}
+
+
+@pytest.mark.parametrize("name", LINEAR_ALGEBRA)
+def test_linear_algebra_uses_one_thread(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    threads = [4]
+    record(monkeypatch, threads)
+    LINEAR_ALGEBRA[name](tf.constant([[2.0, 0.5], [0.5, 3.0]], tf.float64))
+    assert threads == [4, 1, 4]
+
+
 def test_the_gradient_of_a_filter_does_not_depend_on_the_number_of_threads() -> None:
     random = np.random.default_rng(1)
     x, dy = random.standard_normal((40, 16, 16, 8)), random.standard_normal((40, 16, 16, 16))

@@ -152,7 +152,7 @@ class ReductionNest(NamedTuple):
     def _is_narrow(self, rest: Sequence[Span]) -> bool:
         """Return whether rows have so few elements that each has an accumulator in a register."""
         sizes = _counts(self.node, rest)
-        return not is_sized(sizes) and math.prod(sizes) <= _NARROW and self.node.cost <= _CHEAP
+        return not is_sized(tuple(sizes)) and math.prod(sizes) <= _NARROW and self.node.cost <= _CHEAP
 
     def _in_memory(
         self,
