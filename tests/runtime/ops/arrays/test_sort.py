@@ -73,6 +73,15 @@ def test_unique_keeps_the_order_of_first_appearance() -> None:
         tf.unique([[1]])
 
 
+def test_unique_of_many_numbers() -> None:
+    x = np.random.RandomState(0).randint(-50, 50, 3000)
+    wanted = list(dict.fromkeys(x.tolist()))
+    for dtype in (np.int32, np.int64, np.float32, np.float64):
+        y, idx = tf.unique(x.astype(dtype))
+        assert y.numpy().tolist() == wanted
+        assert y.numpy()[idx].tolist() == x.tolist()
+
+
 def test_every_nan_is_unique() -> None:
     assert tf.unique([1.0, np.nan, 1.0, np.nan]).idx.numpy().tolist() == [0, 1, 0, 2]
     assert tf.unique_with_counts([np.nan, np.nan]).count.numpy().tolist() == [1, 1]
@@ -81,6 +90,15 @@ def test_every_nan_is_unique() -> None:
 def test_searchsorted_finds_places_row_by_row() -> None:
     assert tf.searchsorted([1, 3, 5], [3, 6], side="right").numpy().tolist() == [2, 3]
     assert tf.searchsorted([[1, 3], [2, 4]], [[2], [2]]).numpy().tolist() == [[1], [0]]
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_searchsorted_of_many_values(side) -> None:
+    row = np.sort(np.random.RandomState(0).randint(0, 300, 500)).astype(np.float32)
+    values = np.append(np.random.RandomState(1).randint(-5, 310, 5000), [np.nan, -0.0, np.inf]).astype(
+        np.float32
+    )
+    assert tf.searchsorted(row, values, side).numpy().tolist() == np.searchsorted(row, values, side).tolist()
 
 
 def test_sequence_mask() -> None:
