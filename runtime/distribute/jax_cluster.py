@@ -5,18 +5,19 @@
 
 from __future__ import annotations
 
-import contextlib
-import errno
 import os
-import socket
 from collections.abc import Sequence
 from typing import Any
 
 from .. import errors
 from ..executors.xla import INSTALL
+from .rendezvous import is_local, meet
+from .service_relay import ServiceRelay
 
 START_LIMIT = 300
 """The seconds for which a process waits at the start for the others to join."""
+
+_NEVER = 1 << 30
 
 
 def require_jax() -> Any:
@@ -31,29 +32,32 @@ def require_jax() -> Any:
     return jax
 
 
-def joined(addresses: Sequence[str], rank: int, timeout: float | None) -> Any:
-    """Join the processes, and return JAX's client of the coordination service.
+def joined(addresses: Sequence[str], rank: int, timeout: float | None) -> tuple[Any, ServiceRelay | None]:
+    """Join the processes. Return JAX's client of the coordination service, and its relay outside of process 0.
 
-    Raises UnavailableError if others are missing, or if another program has the address of process 0. Raises
-    RuntimeError if JAX is in another cluster.
+    Raises UnavailableError if others are missing, or if another program has the address of process 0, ValueError if
+    the processes have different addresses, RuntimeError if JAX is in another cluster.
     """
     jax = require_jax()
     from jax._src import distributed  # the client has no public name
 
     size = len(addresses)
+    relay = None
     if distributed.global_state.client is None:
-        if rank == 0:
-            _demand_free(addresses[0])
+        meet(addresses, rank, timeout or START_LIMIT)
+        if rank > 0:
+            relay = ServiceRelay(addresses[0])
         jax.config.update("jax_enable_recoverability", True)  # a lost worker ends no other
         jax.config.update("jax_enable_preemption_service", False)  # SIGTERM ends the program, as usual
         try:
             jax.distributed.initialize(
-                addresses[0],
+                addresses[0] if relay is None else relay.address,
                 size,
                 rank,
                 cluster_detection_method="deactivate",
-                coordinator_bind_address=addresses[0] if _is_here(addresses[0]) else None,
+                coordinator_bind_address=addresses[0] if is_local(addresses[0]) else None,
                 initialization_timeout=int(timeout or START_LIMIT),
+                heartbeat_timeout_seconds=_NEVER,  # `WorkerHealth` watches the workers
             )
         except jax.errors.JaxRuntimeError as error:
             raise errors.UnavailableError(
@@ -65,29 +69,4 @@ def joined(addresses: Sequence[str], rank: int, timeout: float | None) -> Any:
             f"JAX has joined this process as {jax.process_index()} of {jax.process_count()}; the cluster says "
             f"{rank} of {size}"
         )
-    return distributed.global_state.client
-
-
-def _is_here(address: str) -> bool:
-    """Return whether all processes are on this machine: then the service does not listen on the network."""
-    return address.rpartition(":")[0] in ("localhost", "127.0.0.1")
-
-
-def _demand_free(address: str) -> None:
-    """Raise UnavailableError if another program listens at the address. A launcher may reserve it."""
-    host, _, port = address.rpartition(":")
-    is_used = False
-    with contextlib.suppress(OSError), socket.create_connection((host, int(port)), timeout=1.0):
-        is_used = True
-    with socket.socket() as own:
-        if hasattr(socket, "SO_REUSEPORT"):
-            own.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-        own.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            own.bind((host if _is_here(address) else "", int(port)))
-        except OSError as error:
-            is_used |= error.errno == errno.EADDRINUSE
-    if is_used:
-        raise errors.UnavailableError(
-            f"worker 0 cannot listen at its address {address}: another program does. End it, or choose another port"
-        )
+    return distributed.global_state.client, relay

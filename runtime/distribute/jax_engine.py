@@ -45,8 +45,8 @@ class JaxEngine:
         self.timeout = timeout
         self._jax = require_jax()
         limit = silence_limit()
-        client = joined(self.addresses, rank, timeout)
-        self.health = WorkerHealth(client, self.addresses, rank, limit)
+        client, relay = joined(self.addresses, rank, timeout)
+        self.health = WorkerHealth(client, self.addresses, rank, limit, relay)
         atexit.register(self._leave)
         self._devices = self._one_device_each()
         self.mesh = self._jax.sharding.Mesh(np.array(self._devices), (AXIS,))
@@ -60,16 +60,24 @@ class JaxEngine:
         self.all_gather(np.array([rank]))  # connects the processes to each other
 
     def _leave(self) -> None:
-        """Before the process ends: close the client, and let the threads return, which must not outlive Python."""
-        self.health.leave()
-        self._jax.distributed.shutdown()
-        if not self._waiter.is_idle.wait(LAST):
+        """Before the process ends: close the client, and let the threads return, which must not outlive Python.
+
+        Threads that are stuck in JAX would abort when they returned to a finished Python.
+        """
+        closing = threading.Thread(target=self._close, name="closing", daemon=True)
+        closing.start()
+        while closing.is_alive() and not self.health.has_lost_store:
+            closing.join(WATCH_EVERY)
+            self.health.watch_store()
+        if closing.is_alive() or not self._waiter.is_idle.wait(LAST):
             with contextlib.suppress(OSError, ValueError):
                 sys.stdout.flush()
                 sys.stderr.flush()
-            os._exit(
-                1
-            )  # a collective that failed is stuck, and would abort when it returned to a finished Python
+            os._exit(1)
+
+    def _close(self) -> None:
+        self.health.leave()
+        self._jax.distributed.shutdown()
 
     def _one_device_each(self) -> list[Any]:
         first: dict[int, Any] = {}

@@ -13,12 +13,12 @@ import math
 import os
 import sys
 import threading
-import time
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 from .. import errors
+from .service_relay import ServiceRelay
 
 ALIVE = "agc/alive"
 WAITING = "agc/waiting"
@@ -59,22 +59,35 @@ def silence_limit() -> int:
 
 
 class WorkerHealth:
-    """The workers with these addresses, as this process sees them; `limit` is the number of silent rounds."""
+    """The workers with these addresses, as this process sees them; `limit` is the number of silent rounds.
 
-    def __init__(self, client: Any, addresses: Sequence[str], rank: int, limit: int) -> None:
+    `client` reads and writes the store in worker 0, through `relay` if this is another worker.
+    """
+
+    def __init__(
+        self,
+        client: Any,
+        addresses: Sequence[str],
+        rank: int,
+        limit: int,
+        relay: ServiceRelay | None = None,
+    ) -> None:
         self._client = client
+        self._relay = relay
         self._addresses = addresses
         self._rank = rank
         self._limit = limit
         self._others = [worker for worker in range(len(addresses)) if worker != rank]
         self._rounds = 0
+        self._checks = 0  # since the last round: none ends while the store is silent
         self._texts: dict[int, str | None] = {}
         self._silent: Counter[int] = Counter()  # rounds since the last sign of life
         self._is_leaving = False
+        self._has_told_end = False
         self._has_left = False
         self._counts: Counter[str] = Counter()
-        self._published: str | None = None
-        self._disagreement: tuple[float, str] | None = None
+        self._slow = self._published = ""  # the collective in which this worker waits
+        self._disagreement: tuple[int, str] | None = None  # the round of its first sight
         self._changed = threading.Condition()
         self._thread = threading.Thread(target=self._follow, name="worker health", daemon=True)
         self._thread.start()
@@ -89,20 +102,54 @@ class WorkerHealth:
         """Give a sign of life, and look for those of the others."""
         text = ENDED if self._is_leaving else str(self._rounds)
         try:
-            self._client.key_value_set(f"{ALIVE}/{self._rank}", text, allow_overwrite=True)
+            self._set(f"{ALIVE}/{self._rank}", text)
             found = dict(self._client.key_value_dir_get(ALIVE))
+            self._compare(self._slow)
         except Exception:  # the store is in worker 0
             found = {}
         with self._changed:
             self._rounds += 1
+            self._checks = 0
+            self._has_told_end |= text == ENDED
             for worker in self._others:
                 seen = found.get(f"{ALIVE}/{worker}")
                 self._silent[worker] = self._silent[worker] + 1 if seen == self._texts.get(worker) else 0
                 self._texts[worker] = seen
             self._changed.notify_all()
 
+    def _set(self, key: str, text: str) -> None:
+        self._client.key_value_set(key, text, allow_overwrite=True)
+
+    def _compare(self, what: str) -> None:
+        """Publish the collective in which this worker waits, and note whether the others wait in another one."""
+        if self._published != what:
+            self._set(f"{WAITING}/{self._rank}", what)
+            self._published = what
+        if not what:
+            self._disagreement = None
+            return
+        found = dict(self._client.key_value_dir_get(WAITING))
+        texts = [found.get(f"{WAITING}/{one}", "") for one in range(len(self._addresses))]
+        if not all(texts) or len(set(texts)) == 1:
+            self._disagreement = None
+            return
+        seen = "; ".join(f"worker {one} waits in {text}" for one, text in enumerate(texts))
+        if self._disagreement is None or self._disagreement[1] != seen:
+            self._disagreement = self._rounds, seen
+
+    def watch_store(self) -> None:
+        """Count a check, which a waiting thread makes once a round."""
+        self._checks += 1
+
+    @property
+    def has_lost_store(self) -> bool:
+        """True if worker 0, which has the store, is lost: calls of the client would wait for ever."""
+        return self._relay is not None and (self._relay.has_ended or self._checks >= self._limit)
+
     def lost(self, limit: int | None = None) -> list[int]:
         """Return the workers that have ended, or have been silent for as many rounds as the limit."""
+        if self.has_lost_store:
+            return [0]
         rounds = self._limit if limit is None else min(limit, self._limit)
         return [one for one in self._others if self._texts.get(one) == ENDED or self._silent[one] >= rounds]
 
@@ -119,45 +166,29 @@ class WorkerHealth:
         """Return the reason for which a collective operation failed or is late; this takes some rounds."""
         with self._changed:
             end = self._rounds + SUSPECTED + 1
-            self._changed.wait_for(lambda: self._rounds >= end, 4 * EVERY * SUSPECTED)
+            self._changed.wait_for(lambda: self._rounds >= end or self.has_lost_store, 4 * EVERY * SUSPECTED)
             return self._told(self.lost(SUSPECTED))
 
     def check(self, what: str, waited: float) -> None:
         """Raise UnavailableError if a worker is lost, FailedPreconditionError if others run other ones."""
+        self.watch_store()
         if self.lost():
             raise errors.UnavailableError(f"{self.suspects()}: worker {self._rank} waits for it in {what}")
         if waited > SLOW:
-            self._compare(what)
-
-    def _compare(self, what: str) -> None:
-        if self._published != what:
-            self._publish(what)
-        found = dict(self._client.key_value_dir_get(WAITING))
-        texts = [found.get(f"{WAITING}/{one}", "") for one in range(len(self._addresses))]
-        if not all(texts) or len(set(texts)) == 1:
-            self._disagreement = None
-            return
-        seen = "; ".join(f"worker {one} waits in {text}" for one, text in enumerate(texts))
-        if self._disagreement is None or self._disagreement[1] != seen:
-            self._disagreement = time.monotonic(), seen
-        elif time.monotonic() - self._disagreement[0] > SLOW:
+            self._slow = what
+        found = self._disagreement
+        if found is not None and (self._rounds - found[0]) * EVERY > SLOW:
             raise errors.FailedPreconditionError(
-                f"the workers run different collectives: {seen}. All must run the same ones, in the same order"
+                f"the workers run different collectives: {found[1]}. All must run the same ones, in the same order"
             )
-
-    def _publish(self, what: str) -> None:
-        self._published = what
-        self._client.key_value_set(f"{WAITING}/{self._rank}", what, allow_overwrite=True)
 
     def clear(self) -> None:
         """Take back what this worker has published: its collective operation is done."""
-        if self._published:
-            self._publish("")
-        self._disagreement = None
+        self._slow = ""
 
     def announce(self, topic: str, text: str) -> None:
         """Publish the next text about a topic."""
-        self._client.key_value_set(self._next(topic), text, allow_overwrite=True)
+        self._set(self._next(topic), text)
 
     def awaited(self, topic: str) -> str:
         """Return the next text about a topic, once worker 0 has published it."""
@@ -174,7 +205,7 @@ class WorkerHealth:
         Raises FailedPreconditionError if they differ.
         """
         if self._rank == 0:
-            self._client.key_value_set(f"{FIRST}/{count}", what, allow_overwrite=True)
+            self._set(f"{FIRST}/{count}", what)
             return
         first = self._client.blocking_key_value_get(f"{FIRST}/{count}", FOREVER)
         if first != what:
@@ -186,8 +217,8 @@ class WorkerHealth:
     def leave(self) -> None:
         """Before the process ends: say so, and let worker 0, which has the store, end after the others."""
         self._is_leaving = True
-        self._run_round()
         with self._changed:
+            self._changed.wait_for(lambda: self._has_told_end)
             if self._rank == 0:
                 limit = FAILING if is_failing() else None
                 self._changed.wait_for(lambda: self.lost(2 * SUSPECTED) == self._others, limit)

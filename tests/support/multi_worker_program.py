@@ -5,6 +5,7 @@ python multi_worker_program.py FOLDER PART…     the parts are the functions at
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -299,41 +300,53 @@ def compiled(strategy: Any, folder: Path) -> Any:
     return found
 
 
-def hang(strategy: Any, folder: Path) -> Any:
-    """Stop the last worker for ever, and let the others end it once they have lost it.
+def failing(strategy: Any, folder: Path, worker: int, number: int) -> Any:
+    """Let a worker send a signal to itself; the others report the error of their next step, and end that worker.
 
     The limit is short from here on only: until now a slow machine may have stopped workers for some seconds.
     """
     from agc.runtime.distribute.worker_health import silence_limit
     from agc.runtime.kernels.collectives import active
 
-    os.environ["AGC_WORKER_SILENCE"] = "2"
+    os.environ["AGC_WORKER_SILENCE"] = "2" if number == signal.SIGSTOP else "30"
     active.engine.health._limit = silence_limit()  # type: ignore[attr-defined]
-    file = folder / "stopped"
-    if strategy.rank == strategy.num_replicas_in_sync - 1:
+    file = folder / "failing"
+    if strategy.rank == worker:
         file.write_text(str(os.getpid()))
-        os.kill(os.getpid(), signal.SIGSTOP)
-    try:
-        strategy.run(lambda: tf.distribute.get_replica_context().all_reduce("sum", tf.constant(1.0)))
-    except tf.errors.UnavailableError as error:
-        return {"error": str(error)}
-    finally:
-        if strategy.rank == 0:
-            os.kill(int(file.read_text()), signal.SIGKILL)
-
-
-def die(strategy: Any, folder: Path) -> Any:
-    """Kill the last worker; the others report the error of their next step."""
-    if strategy.rank == strategy.num_replicas_in_sync - 1:
-        os.kill(os.getpid(), signal.SIGKILL)
+        os.kill(os.getpid(), number)
     start = time.monotonic()
     try:
         strategy.run(lambda: tf.distribute.get_replica_context().all_reduce("sum", tf.constant(1.0)))
     except tf.errors.UnavailableError as error:
         return {"error": str(error), "seconds": time.monotonic() - start}
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(int(file.read_text()), signal.SIGKILL)
 
 
-PARTS = {part.__name__: part for part in (train, compiled, resume, values, data, save, fit, guide, hang, die)}
+def kill_last(strategy: Any, folder: Path) -> Any:
+    return failing(strategy, folder, strategy.num_replicas_in_sync - 1, signal.SIGKILL)
+
+
+def kill_chief(strategy: Any, folder: Path) -> Any:
+    return failing(strategy, folder, 0, signal.SIGKILL)
+
+
+def stop_last(strategy: Any, folder: Path) -> Any:
+    return failing(strategy, folder, strategy.num_replicas_in_sync - 1, signal.SIGSTOP)
+
+
+def stop_chief(strategy: Any, folder: Path) -> Any:
+    return failing(strategy, folder, 0, signal.SIGSTOP)
+
+
+PARTS = {
+    part.__name__: part
+    for part in (
+        *(train, compiled, resume, values, data, save, fit, guide),
+        *(kill_last, kill_chief, stop_last, stop_chief),
+    )
+}
 
 
 def main() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import agc.runtime as tf
 import pytest
-from agc.runtime.distribute.jax_cluster import _demand_free
+from agc.runtime.distribute.rendezvous import _listener
 from support.workers import run_workers
 
 PROGRAM = Path(__file__).parents[2] / "support" / "attack_program.py"
@@ -26,14 +26,14 @@ def test_a_port_in_use_is_named():
         with pytest.raises(
             tf.errors.UnavailableError, match=f"listen at its address {address}: another program does"
         ):
-            _demand_free(address)
+            _listener(address)
 
 
 def test_a_port_that_a_launcher_has_reserved_is_free():
     with socket.socket() as launcher:
         launcher.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
         launcher.bind(("127.0.0.1", 0))
-        _demand_free(f"127.0.0.1:{launcher.getsockname()[1]}")
+        _listener(f"127.0.0.1:{launcher.getsockname()[1]}").close()
 
 
 @needs_processes

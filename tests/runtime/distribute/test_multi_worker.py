@@ -29,7 +29,7 @@ def alone(tmp_path_factory):
 def workers(request, tmp_path_factory):
     """The results of several processes, the last of which is killed at the end; and their folder."""
     folder = tmp_path_factory.mktemp("workers")
-    parts = ["train", "compiled", "values", "data", "save", *(["fit", "guide"] if FUZZ else []), "die"]
+    parts = ["train", "compiled", "values", "data", "save", *(["fit", "guide"] if FUZZ else []), "kill_last"]
     return run_workers(request.param, folder, parts), folder
 
 
@@ -121,29 +121,39 @@ def test_checkpoints_are_written_once(workers):
     ]
 
 
-def test_the_others_name_a_killed_worker(workers):
-    ended, _ = workers
-    *others, last = range(len(ended.found))
-    assert ended.codes[-1] == -9
-    assert {*ended.codes[:-1]} <= {0, 1}  # 1: a collective operation was still stuck when the process ended
+def check_failure(ended, worker, part):
+    """The other workers have raised an error that names this one."""
+    assert ended.codes[worker] == -9
+    others = [rank for rank in range(len(ended.found)) if rank != worker]
     for rank in others:
-        told = ended.found[rank]["die"]
-        assert f"worker {last} (127.0.0.1:" in told["error"]
+        assert ended.codes[rank] in (0, 1)  # 1: a collective operation was still stuck when the process ended
+        told = ended.found[rank][part]
+        assert f"worker {worker} (127.0.0.1:" in told["error"]
         assert "has ended or cannot be reached" in told["error"]
         assert told["seconds"] < 60
 
 
-def test_a_new_start_goes_on_from_the_checkpoint_until_a_worker_is_silent(workers):
+def test_the_others_name_a_killed_worker(workers):
+    ended, _ = workers
+    check_failure(ended, len(ended.found) - 1, "kill_last")
+
+
+def test_a_new_start_goes_on_from_the_checkpoint_until_the_chief_is_killed(workers):
     before, folder = workers
-    ended = run_workers(len(before.found), folder, ["resume", "hang"])
-    assert ended.codes[-1] == -9
-    for found in ended.found[:-1]:
-        assert f"worker {len(before.found) - 1} (127.0.0.1:" in found["hang"]["error"]
-        assert "has ended or cannot be reached" in found["hang"]["error"]
-    for found in ended.found:
+    ended = run_workers(len(before.found), folder, ["resume", "kill_chief"])
+    check_failure(ended, 0, "kill_chief")
+    for found in ended.found[1:]:
         assert found["resume"]["losses"] == before.found[0]["train"]["losses"][25:]
         assert found["resume"]["seen"] == before.found[0]["train"]["seen"]
         assert found["resume"]["step"] == 50
+
+
+@pytest.mark.parametrize("part", ["stop_last", "stop_chief"])
+@pytest.mark.skipif(not FUZZ, reason="waits until a worker is silent: for `make hosts`")
+def test_the_others_name_a_silent_worker(workers, part):
+    before, folder = workers
+    ended = run_workers(len(before.found), folder, [part])
+    check_failure(ended, 0 if part == "stop_chief" else len(before.found) - 1, part)
 
 
 @pytest.mark.skipif(not FUZZ, reason="imports Keras in each process: for `make hosts`")

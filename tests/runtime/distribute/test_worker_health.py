@@ -1,5 +1,7 @@
 """Signs of life of workers, with a store and rounds that the test runs: no clock decides."""
 
+from types import SimpleNamespace
+
 import agc.runtime as tf
 import pytest
 from agc.runtime.distribute import worker_health
@@ -64,6 +66,19 @@ def test_a_worker_that_has_ended_is_lost_at_once(health):
     health._client.key_value_set(f"{ALIVE}/1", worker_health.ENDED)
     rounds(health, 1, 2)
     assert health.lost() == [1]
+
+
+def test_the_chief_is_lost_when_its_store_gives_no_answer(health):
+    health._relay = SimpleNamespace(has_ended=False)
+    for _ in range(3):
+        health.watch_store()
+    assert health.lost() == []
+    health.watch_store()
+    assert health.lost() == [0]
+    health._run_round()
+    assert health.lost() == []
+    health._relay.has_ended = True
+    assert health.lost() == [0]
 
 
 @pytest.mark.parametrize(
