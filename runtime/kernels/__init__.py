@@ -1,1 +1,1 @@
-"""NumPy code of operations: random numbers, special functions and strings; threads for them."""
+"""NumPy code of operations: random numbers, special functions, Fourier transforms, strings; threads for them."""

@@ -18,6 +18,7 @@ from ...core.conversion import convert_to_tensor
 from ...core.tensor import Tensor
 from ...ir.graph import Operand
 from ...ir.value_types import TensorType
+from ...kernels import fourier
 from ..arrays.concat_split import concat
 from ..arrays.creation import ones, zeros_like
 from ..arrays.reshape import reshape
@@ -79,7 +80,7 @@ Transform = Callable[..., Any]
 
 
 def _computed(transform: Transform, x: Array, fft_length: Array, axes: tuple[int, ...]) -> Array:
-    """Call NumPy's transform; an empty input yields an empty result, or zeros if lengths are given."""
+    """Call a transform; an empty input yields an empty result, or zeros if lengths are given."""
     sizes = [int(size) for size in np.ravel(fft_length)] or None
     if not x.size:
         empty = transform(np.ones([max(size, 1) for size in x.shape], x.dtype), sizes, axes)
@@ -150,13 +151,13 @@ def real_inverse(input: Input, fft_length: Ints, axes: Axes, name: Name = None) 
     return TensorType(_PARTS[input.dtype], _resized(input, dims, sizes))
 
 
-complex_transform.kernel(lambda input, fft_length, axes: _computed(np.fft.fftn, input, fft_length, axes))
+complex_transform.kernel(lambda input, fft_length, axes: _computed(fourier.fftn, input, fft_length, axes))
 
 
-complex_inverse.kernel(lambda input, fft_length, axes: _computed(np.fft.ifftn, input, fft_length, axes))
+complex_inverse.kernel(lambda input, fft_length, axes: _computed(fourier.ifftn, input, fft_length, axes))
 
 
-real_transform.kernel(lambda input, fft_length, axes: _computed(np.fft.rfftn, input, fft_length, axes))
+real_transform.kernel(lambda input, fft_length, axes: _computed(fourier.rfftn, input, fft_length, axes))
 
 
 @real_inverse.kernel
@@ -165,7 +166,7 @@ def _(input: Array, fft_length: Array, axes: tuple[int, ...]) -> Array:
         shape = list(input.shape)
         shape[axes[-1]] = 0
         return np.zeros(shape, input.real.dtype)
-    return _computed(np.fft.irfftn, input, fft_length, axes)
+    return _computed(fourier.irfftn, input, fft_length, axes)
 
 
 def _sizes(x: Any, axes: tuple[int, ...]) -> Any:

@@ -1,0 +1,31 @@
+"""Fourier transforms that threads share are those of NumPy, bit by bit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from agc.runtime.kernels import fourier
+
+SHAPES = [(5,), (4, 6), (2, 8), (33, 20), (7, 3, 5), (2, 3, 4, 3)]
+
+
+@pytest.mark.parametrize("least", [1 << 17, 1])
+@pytest.mark.parametrize("kind", ["fftn", "ifftn", "rfftn", "irfftn"])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_transforms_are_those_of_numpy(
+    shape: tuple[int, ...], kind: Any, least: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fourier, "_LARGE", least)
+    numbers, rank = np.random.default_rng(0), len(shape)
+    for dtype in (np.float32, np.float64):
+        x = numbers.standard_normal(shape).astype(dtype)
+        if kind != "rfftn":
+            x = x + 1j * x[..., ::-1]
+        for axes in ([-1], [0], list(range(rank)), [-1 - axis for axis in range(rank)]):
+            for sizes in (None, [5] * len(axes)):
+                found = getattr(fourier, kind)(x, sizes, axes)
+                wanted = getattr(np.fft, kind)(x, sizes, axes)
+                assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape)
+                assert found.tobytes() == wanted.tobytes()
