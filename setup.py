@@ -40,7 +40,7 @@ def extensions() -> list[Extension]:
             f"agc.{folder.replace('/', '.')}._{name.removesuffix('.c')}",
             [f"{folder}/{name}"],
             include_dirs=[numpy.get_include()],
-            depends=HEADERS,
+            depends=list(HEADERS),
             optional=True,
         )
         for folder, _, name in (source.rpartition("/") for source in SOURCES)
