@@ -2,6 +2,7 @@
 
 class Net: ...           an object of the user's: its attributes, and those that its `__slots__` name
 class OrderedSet: ...    of the library `collections`: a container, all of whose parts are visited
+class Variable: ...      of a library that registers it as stateful: likewise
 class Path: ...          of another library: nothing is visited
 """
 
@@ -14,7 +15,7 @@ from types import CodeType, FunctionType, MemberDescriptorType, MethodType, Modu
 from typing import Any, NamedTuple
 
 from .. import policy
-from ..staging import PYTHON, backends
+from ..staging import PYTHON, backends, stateful
 
 ATOMS: frozenset[type] = frozenset({
     int, float, complex, bool, str, bytes, type(None), type(...), type(NotImplemented), range, slice, object, CodeType,
@@ -65,7 +66,7 @@ def kind_of(cls: type) -> ClassTraits:
     slots = tuple(
         (name, member)
         for base in bases
-        if policy.is_user_class(base)
+        if base in stateful or policy.is_user_class(base)
         for name, member in vars(base).items()
         if isinstance(member, MemberDescriptorType)
     )
@@ -83,7 +84,7 @@ def kind_of(cls: type) -> ClassTraits:
 
 def _is_container(cls: type) -> bool:
     top = str(cls.__module__).partition(".")[0]
-    return cls.__module__ in _CONTAINERS or (top == "numpy" and cls.__dictoffset__ != 0)
+    return cls.__module__ in _CONTAINERS or cls in stateful or (top == "numpy" and cls.__dictoffset__ != 0)
 
 
 class Kinds(dict[type, ClassTraits]):

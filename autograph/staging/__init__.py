@@ -38,7 +38,7 @@ A minimal backend for symbolic expressions, which records operations as strings:
 
 from .backend import PYTHON, Backend, MutableValue, PythonBackend, State, UnescapedList, rotated
 from .exceptions import Surroundings, raised_by_user, running, surroundings
-from .opaque_leaves import is_opaque_leaf, untracked_attributes
+from .opaque_leaves import is_opaque_leaf, register_stateful, stateful, untracked_attributes
 from .recursion import deciding
 from .registry import backend_of, backends, building, live, overloaded, register, show_liveness
 from .undefined import Maybe, Pending, Undefined, ld, name_of, unbound
@@ -46,7 +46,7 @@ from .undefined import Maybe, Pending, Undefined, ld, name_of, unbound
 __all__ = [
     "Backend", "MutableValue", "UnescapedList", "PythonBackend", "PYTHON", "State", "rotated",
     "register", "live", "building", "show_liveness", "backend_of", "backends", "overloaded", "is_opaque_leaf",
-    "untracked_attributes",
+    "untracked_attributes", "register_stateful", "stateful",
     "Undefined", "Pending", "Maybe", "ld", "name_of", "unbound",
     "Surroundings", "raised_by_user", "surroundings", "running", "deciding",
 ]  # fmt: skip

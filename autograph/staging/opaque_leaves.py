@@ -5,7 +5,8 @@
         weight: object
 
 Other lists, tuples, dicts and dataclasses are flattened by backends, and by the search for objects that a block
-changes; both must agree."""
+changes; both must agree. The search also visits objects of libraries that hold state, which their backend registers.
+"""
 
 from __future__ import annotations
 
@@ -36,3 +37,20 @@ def untracked_attributes(kind: type | None) -> Collection[str]:
     """
     found: Collection[str] = getattr(kind, "_untracked_attributes", ())
     return found
+
+
+stateful: set[type] = set()
+"""Classes of libraries whose instances hold state, such as the variables of Flax."""
+
+
+def register_stateful(*kinds: type) -> None:
+    """Declare classes of libraries whose attributes change: what a staged block assigns to them is state of the block.
+
+    Objects of users' classes are always treated so. Subclasses are meant, too.
+
+    >>> class Variable: ...
+    >>> register_stateful(Variable)
+    >>> Variable in stateful
+    True
+    """
+    stateful.update(kinds)

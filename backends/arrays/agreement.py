@@ -130,15 +130,16 @@ def common(leaves: Sequence[Any]) -> Type | None:
     Weak types (Python numbers and results of them) adapt to the others.
     """
     types = [type_of(leaf) for leaf in leaves]
+    varies = frozenset().union(*(type.varies for type in types))
     if any(type.shape != types[0].shape for type in types):
         return None
     firm = {type.dtype for type in types if not type.is_weak}
     if len(firm) > 1:
         return None
     if len({type.dtype for type in types}) == 1:
-        return Type(types[0].shape, types[0].dtype, not firm)
+        return Type(types[0].shape, types[0].dtype, not firm, varies)
     dtype = library().common_dtype(types)
-    return Type(types[0].shape, dtype, not firm) if dtype is not None and firm <= {dtype} else None
+    return Type(types[0].shape, dtype, not firm, varies) if dtype is not None and firm <= {dtype} else None
 
 
 def converted(leaf: Any, type: Type) -> Any:

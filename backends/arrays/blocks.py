@@ -19,12 +19,16 @@ from .library import Program, Type
 
 
 class Block:
-    """A traced block: `results` are its values with slots for arrays, or None if it always raises."""
+    """A traced block: `results` are its values with slots for arrays, or None if it always raises.
 
-    def __init__(self, program: Program, results: tuple[Any, ...] | None, has_code: bool) -> None:
+    `code` is the slot of the code of its checks, or None.
+    """
+
+    def __init__(self, program: Program, results: tuple[Any, ...] | None, code: Slot | None) -> None:
         self.program = program
         self.results = results
-        self.has_code = has_code
+        self.code = code
+        self.has_code = code is not None
 
     def run(self, arrays: Sequence[Any] = ()) -> list[Any]:
         """Return the arrays of the results, and last the code if the block has checks."""
@@ -34,20 +38,22 @@ class Block:
 def traced(function: Callable[..., Any], types: Sequence[Type] = ()) -> Block:
     """Trace a function of arrays of these types, whose results are the values of variables."""
     results: list[tuple[Any, ...] | None] = [None]
-    has_code = False
+    code: Slot | None = None
 
     def flat(*arrays: Any) -> list[Any]:
-        nonlocal has_code
+        nonlocal code
         with failures.block() as own:
             returned = _returned(function, arrays)
-        has_code = own.code is not None
         found: list[Any] = []
         results[0] = None if returned is None else tuple([_slotted(value, found) for value in returned])
-        return [*found, *([own.code] if has_code else [])]
+        if own.code is None:
+            return found
+        code = Slot(len(found), type_of(own.code), None)
+        return [*found, own.code]
 
     with staging.deciding():
         program = library().trace(flat, types)
-    return Block(program, _with_outer_arrays(results[0], program), has_code)
+    return Block(program, _with_outer_arrays(results[0], program), code)
 
 
 def _returned(function: Callable[..., Any], arrays: Sequence[Any]) -> tuple[Any, ...] | None:

@@ -15,7 +15,7 @@ from typing import Any
 from agc.autograph.staging_errors import staging_error
 
 from . import failures
-from .agreement import Column, Row, agreed, converted
+from .agreement import Column, Row, agreed, common, converted
 from .blocks import Block, traced
 from .failures import library
 from .leaves import Slot, type_of
@@ -67,6 +67,7 @@ def _kept(leaves: Sequence[Any]) -> Any:
 def _selected(going: Any, blocks: Sequence[Block], rows: Sequence[Row]) -> list[Any]:
     """Stage the selection of the rows; the code of the checks, if there are any, follows and is recorded."""
     has_code = any(block.has_code for block in blocks)
+    codes = common([block.code or failures.code(0) for block in blocks]) if has_code else None
 
     def branch(number: int) -> Callable[[], list[Any]]:
         block = blocks[number]
@@ -74,8 +75,9 @@ def _selected(going: Any, blocks: Sequence[Block], rows: Sequence[Row]) -> list[
         def run() -> list[Any]:
             found = block.run()
             values = [_value(block, row.leaves[number], row, found) for row in rows]
-            code = [found[-1] if block.has_code else failures.code(0)] if has_code else []
-            return [*values, *code]
+            if codes is None:
+                return values
+            return [*values, converted(found[-1] if block.has_code else failures.code(0), codes)]
 
         return run
 

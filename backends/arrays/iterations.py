@@ -27,7 +27,8 @@ class Iterations:
         self._around = failures.current().is_fine()
 
     def start(self) -> list[Any]:
-        return [*self._loop.arrays(), *([code(0)] if self._step.has_code else [])]
+        slot = self._step.code
+        return [*self._loop.arrays(), *([] if slot is None else [converted(code(0), slot.type)])]
 
     def state_in(self, carry: Sequence[Any]) -> list[Any]:
         return list(carry[:-1]) if self._step.has_code else list(carry)

@@ -11,11 +11,15 @@ Build = Callable[[Sequence[Any]], Any]
 
 
 class Type(NamedTuple):
-    """The type of an array. A weak type, such as that of a Python number, adapts to the types of others."""
+    """The type of an array. A weak type, such as that of a Python number, adapts to the types of others.
+
+    `varies` are the axes of a mesh of devices along which the array differs, in a function that runs on each device.
+    """
 
     shape: tuple[int, ...]
     dtype: Any
     is_weak: bool
+    varies: frozenset[str] = frozenset()
 
 
 class Program(Protocol):

@@ -174,7 +174,7 @@ def _leaf(path: str, before: Any, after: Any, block: Callable[..., Any]) -> Any:
         )
     both = common([before, after])
     own = type_of(before)
-    if both is None or (both != own and not own.is_weak):
+    if both is None or (both != own._replace(varies=both.varies) and not own.is_weak):
         raise staging_error(
             "AGC204",
             f"the loop changes the type of `{path}` from {described(before)} to {described(after)}",

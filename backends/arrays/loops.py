@@ -131,7 +131,7 @@ def both(one: Any, other: Any) -> Any:
 
 def _row_type(rows: Any) -> Type:
     type = type_of(rows)
-    return Type(type.shape[1:], type.dtype, type.is_weak)
+    return type._replace(shape=type.shape[1:])
 
 
 def limit(most: Any) -> int:

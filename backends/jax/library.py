@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ import jax.numpy as jnp
 from jax import lax
 from jax.extend.core import get_opaque_trace_state
 
+from .flax_state import of_the_same_level, with_flax
 from .reverse import forwards_only
 
 _WEAK_ZEROS = {"i": 0, "f": 0.0, "c": 0j}
@@ -78,8 +78,7 @@ class JaxLibrary:
         return jnp.asarray(leaf)
 
     def type_of(self, leaf: Any) -> Type:
-        aval = jax.typeof(leaf if self.is_array(leaf) else jnp.asarray(leaf))
-        return Type(aval.shape, aval.dtype, bool(getattr(aval, "weak_type", False)))
+        return _type_of_aval(jax.typeof(leaf if self.is_array(leaf) else jnp.asarray(leaf)))
 
     def dtype_name(self, dtype: Any) -> str:
         return str(dtype)
@@ -89,17 +88,22 @@ class JaxLibrary:
             return None
         if {type.dtype == bool for type in types} == {True, False}:
             return None
-        return jnp.result_type(*(_struct(type) for type in types))
+        return jnp.result_type(
+            *(_WEAK_ZEROS[type.dtype.kind] if type.is_weak else type.dtype for type in types)
+        )
 
     def converted(self, leaf: Any, type: Type) -> Any:
         if type.is_weak:  # adding a Python number keeps an array weak
-            return jnp.asarray(leaf) + _WEAK_ZEROS[type.dtype.kind]
-        if not self.is_array(leaf):
-            return jnp.asarray(leaf, type.dtype)
-        return leaf if leaf.dtype == type.dtype else lax.convert_element_type(leaf, type.dtype)
+            leaf = jnp.asarray(leaf) + _WEAK_ZEROS[type.dtype.kind]
+        elif not self.is_array(leaf):
+            leaf = jnp.asarray(leaf, type.dtype)
+        elif leaf.dtype != type.dtype:
+            leaf = lax.convert_element_type(leaf, type.dtype)
+        new = type.varies - _axes_of(jax.typeof(leaf)) if type.varies else None
+        return lax.pcast(leaf, tuple(new), to="varying") if new else leaf
 
     def blank(self, type: Type) -> Any:
-        return jnp.zeros(type.shape, type.dtype)
+        return self.converted(jnp.zeros(type.shape, type.dtype), type._replace(is_weak=False))
 
     def is_concrete(self, value: Any) -> bool:
         """Return whether Python can read the value now; JAX's tracers outside of `jit` often can be read.
@@ -136,7 +140,7 @@ class JaxLibrary:
     code = staticmethod(jnp.int32)
     rows = staticmethod(jnp.unstack)
     trace_state = staticmethod(get_opaque_trace_state)
-    tracing = nullcontext
+    tracing = staticmethod(with_flax)
 
     def item(self, array: Any, index: Any) -> Any:
         return lax.dynamic_index_in_dim(array, index, keepdims=False)
@@ -145,13 +149,15 @@ class JaxLibrary:
         return jnp.flip(array, 0)
 
     def trace(self, function: Callable[..., list[Any]], types: Sequence[Type]) -> Program:
-        return JaxProgram(jax.make_jaxpr(function)(*map(_struct, types)))
+        return JaxProgram(jax.make_jaxpr(of_the_same_level(function))(*map(self._example, types)))
+
+    def _example(self, type: Type) -> Any:
+        if type.varies:
+            return self.converted(jnp.zeros(type.shape, type.dtype), type)
+        return jax.ShapeDtypeStruct(type.shape, type.dtype, weak_type=type.is_weak)
 
     def types_of_results(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        return jax.tree.map(self._type_of_struct, jax.eval_shape(function, *arguments))
-
-    def _type_of_struct(self, struct: Any) -> Type:
-        return Type(struct.shape, struct.dtype, struct.weak_type)
+        return jax.tree.map(_type_of_aval, jax.eval_shape(function, *arguments))
 
     def cond(self, test: Any, then: Callable[[], list[Any]], orelse: Callable[[], list[Any]]) -> list[Any]:
         results: list[Any] = lax.cond(test, then, orelse)
@@ -178,8 +184,15 @@ class JaxLibrary:
         jax.debug.callback(lambda code: raise_of(errors, int(code)), code)
 
 
-def _struct(type: Type) -> jax.ShapeDtypeStruct:
-    return jax.ShapeDtypeStruct(type.shape, type.dtype, weak_type=type.is_weak)
+def _type_of_aval(aval: Any) -> Type:
+    return Type(aval.shape, aval.dtype, bool(getattr(aval, "weak_type", False)), _axes_of(aval))
+
+
+def _axes_of(aval: Any) -> frozenset[str]:
+    """Return the axes of the mesh along which a value differs, in the body of a `jax.shard_map`."""
+    kind = getattr(aval, "manual_axis_type", None)
+    found = getattr(aval, "vma", None) if kind is None else kind.varying  # `vma` in older versions of JAX
+    return found or frozenset()
 
 
 LIBRARY: Library = JaxLibrary()
