@@ -36,7 +36,7 @@ from .introspection.source_sites import assigned_before, assigned_in, running
 from .options.features import USUAL, Feature, Features, options_of
 from .options.loop_options import set_loop_options
 from .options.verbosity import set_verbosity, trace
-from .policy import do_not_convert, is_user_class
+from .policy import do_not_convert, is_user_class, is_user_code
 from .traceback_filter import filter_tracebacks
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ __all__ = [
     "Feature", "options_of", "set_loop_options", "set_verbosity", "trace",
     "ConversionError", "StagingError", "SideEffectWarning", "Diagnostic", "Note", "Where",
     "strip_frames", "filter_tracebacks", "leave_no_trace", "keeps_frames", "is_own_file", "converted", "unconverted",
-    "converting_reachable", "checking_may_alias", "is_user_class",
+    "converting_reachable", "checking_may_alias", "is_user_class", "is_user_code",
     "convert_packages", "leave_packages", "conversions", "Conversion",
     "cell_name", "shown_path",
     "running", "assigned_before", "assigned_in", "altered_in", "raised_recursion_limit",

@@ -10,7 +10,7 @@ from agc.arrays import converted, staged
 
 import jax
 
-from . import backend  # noqa: F401  (registers JAX's types)
+from . import backend, deferred_rules  # noqa: F401  (registers JAX's types; stages what JAX runs later)
 from .codes import code_of, raise_from
 from .library import LIBRARY
 

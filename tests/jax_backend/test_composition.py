@@ -217,3 +217,73 @@ def test_membership():
         return x in (1, 2), x not in [2, 3]
 
     assert found(2) == (True, False)
+
+
+def test_rules_of_custom_derivatives_are_staged_also_when_jax_runs_them_later():
+    @jax.custom_vjp
+    def backward(x):
+        return x * x if x > 0 else -x
+
+    backward.defvjp(lambda x: (backward(x), x), lambda x, g: (2 * g * x if x > 0 else 100 * g,))
+
+    @jax.custom_jvp
+    def forward(x):
+        return x * x if x > 0 else -x
+
+    @forward.defjvp
+    def _(primals, tangents):
+        (x,), (dx,) = primals, tangents
+        return forward(x), 2 * x * dx if x > 0 else 100 * dx
+
+    for rule in (backward, forward):
+        staged = agc.jax.jit(lambda x, rule=rule: 2 * rule(x))
+        assert (staged(3.0), staged(-3.0)) == (18, 6)
+        assert (jax.grad(staged)(3.0), jax.grad(staged)(-3.0)) == (12, 200)
+
+
+def test_references_are_changed_in_place():
+    @agc.jax.jit
+    def filled(n):
+        found = jax.new_ref(jnp.zeros(3))
+        if n > 0:
+            found[0] += 1
+        for i in range(n):
+            found[i] += 2
+        return found[...]
+
+    assert filled(2).tolist() == [3, 2, 0]
+    assert filled(0).tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize("is_checked", [False, True])
+def test_shard_map_with_values_that_differ_along_its_axis(is_checked):
+    mesh = jax.make_mesh((1,), ("i",), axis_types=(jax.sharding.AxisType.Auto,))
+
+    @functools.partial(jax.shard_map, mesh=mesh, in_specs=jax.P("i"), out_specs=jax.P(), check_vma=is_checked)
+    @agc.jax.autograph
+    def summed(xs):
+        total = 0.0
+        for x in xs:
+            if x > 0:
+                total += x
+            assert x < 100
+        while total < 10:
+            total *= 2
+        return lax.psum(total, "i")
+
+    assert jax.jit(summed)(XS) == 10
+
+
+def test_weak_numbers_adapt_to_smaller_types_as_in_jax():
+    @agc.jax.jit
+    def accumulated(xs, n):
+        total, product = 0.0, 1
+        for k in range(n):
+            total += xs[k]
+            product *= xs[k]
+        return total, product
+
+    for dtype in (jnp.float16, jnp.int8):
+        total, product = accumulated(jnp.ones(3, dtype), 3)
+        assert (total, total.dtype) == (3, jnp.result_type(dtype, 0.0))
+        assert (product, product.dtype) == (1, dtype)
