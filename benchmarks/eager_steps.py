@@ -20,9 +20,9 @@ LASTING = 0.02
 
 
 def arrays() -> tuple[np.ndarray[Any, Any], ...]:
-    """The input, the target, the matrices of a dense layer and of a recurrent one, and a sequence."""
+    """The input, the target, the matrices of a dense and a recurrent layer, a sequence, images, and their filters."""
     random = np.random.default_rng(0)
-    shapes = (8, 16), (8, 16), (16, 16), (16, 32), (32, 32), (10, 8, 16)
+    shapes = (8, 16), (8, 16), (16, 16), (16, 32), (32, 32), (10, 8, 16), (2, 8, 8, 3), (3, 3, 3, 4), (64, 10)
     return tuple((0.1 * random.standard_normal(shape)).astype(np.float32) for shape in shapes)
 
 
@@ -32,6 +32,8 @@ def of_tensorflow(tf: Any) -> Iterator[Program]:
     x, y, sequence = (tf.constant(given[i]) for i in (0, 1, 5))
     w, w_in, w_out = (tf.Variable(given[i]) for i in (2, 3, 4))
     b, ids = tf.Variable(np.zeros(16, np.float32)), tf.constant([1, 2, 3])
+    images, labels, shape = tf.constant(given[6]), tf.constant([3, 7]), tf.constant([16, 8])
+    filters, w_logits = tf.Variable(given[7]), tf.Variable(given[8])
 
     def regression():
         with tf.GradientTape() as tape:
@@ -68,11 +70,39 @@ def of_tensorflow(tf: Any) -> Iterator[Program]:
         scores = tf.matmul(sequence, sequence, transpose_b=True) / 4.0
         return tf.matmul(tf.nn.softmax(scores), sequence)
 
+    def convolutional():
+        with tf.GradientTape() as tape:
+            h = tf.nn.max_pool2d(tf.nn.relu(tf.nn.conv2d(images, filters, 1, "SAME")), 2, 2, "VALID")
+            logits = tf.matmul(tf.reshape(h, [2, -1]), w_logits)
+            loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits))
+        for variable, grad in zip((filters, w_logits), tape.gradient(loss, (filters, w_logits)), strict=True):
+            variable.assign_sub(0.001 * grad)
+        return loss
+
+    def attentive():
+        with tf.GradientTape() as tape:
+            q = tf.matmul(sequence, w)
+            loss = tf.reduce_sum(
+                tf.matmul(tf.nn.softmax(tf.matmul(q, sequence, transpose_b=True) / 4.0), sequence)
+            )
+        w.assign_sub(0.001 * tape.gradient(loss, w))
+        return loss
+
+    def collected():
+        array = tf.TensorArray(tf.float32, 10)
+        for i in range(10):
+            array = array.write(i, sequence[i] * 2.0)
+        return array.stack()
+
     yield "linear regression, a step of training", regression
     yield "RNN, 10 steps with gradients", recurrent
     yield "second derivative of a cube", second_derivative
     yield "layer normalization", normalized
     yield "attention", attention
+    yield "convolution, a step of training", convolutional
+    yield "attention, a step of training", attentive
+    yield "a TensorArray of 10 rows", collected
+    yield "a shape in a tensor, an array of NumPy", lambda: tf.matmul(tf.reshape(x, shape), given[0])
     yield "Collatz, 111 steps", lambda: collatz(tf.constant(27))
     yield "20 scalar steps", lambda: scalars(tf.constant(0.0))
     yield "8 items of a matrix", lambda: items(x)
@@ -81,9 +111,12 @@ def of_tensorflow(tf: Any) -> Iterator[Program]:
 
 
 def of_torch(torch: Any) -> Iterator[Program]:
-    x, y, w, w_in, w_out, sequence = map(torch.from_numpy, arrays())
+    given = arrays()
+    x, y, w, w_in, w_out, sequence = map(torch.from_numpy, given[:6])
     b, ids = torch.zeros(16), torch.tensor([1, 2, 3])
-    for parameter in (w, w_in, w_out, b):
+    images, labels = torch.from_numpy(given[6].transpose(0, 3, 1, 2).copy()), torch.tensor([3, 7])
+    filters, w_logits = torch.from_numpy(given[7].transpose(3, 2, 0, 1).copy()), torch.from_numpy(given[8])
+    for parameter in (w, w_in, w_out, b, filters, w_logits):
         parameter.requires_grad_()
 
     def regression():
@@ -110,11 +143,31 @@ def of_torch(torch: Any) -> Iterator[Program]:
         variance = ((x - mean) ** 2).mean(-1, keepdim=True)
         return (x - mean) * torch.rsqrt(variance + 1e-5)
 
+    def convolutional():
+        h = torch.max_pool2d(torch.relu(torch.nn.functional.conv2d(images, filters, padding=1)), 2)
+        loss = torch.nn.functional.cross_entropy(h.reshape(2, -1) @ w_logits, labels)
+        grads = torch.autograd.grad(loss, (filters, w_logits))
+        with torch.no_grad():
+            for parameter, grad in zip((filters, w_logits), grads, strict=True):
+                parameter.sub_(0.001 * grad)
+        return loss
+
+    def attentive():
+        loss = (torch.softmax((sequence @ w) @ sequence.transpose(1, 2) / 4.0, -1) @ sequence).sum()
+        (dw,) = torch.autograd.grad(loss, [w])
+        with torch.no_grad():
+            w.sub_(0.001 * dw)
+        return loss
+
     yield "linear regression, a step of training", regression
     yield "RNN, 10 steps with gradients", recurrent
     yield "second derivative of a cube", second_derivative
     yield "layer normalization", normalized
     yield "attention", lambda: torch.softmax(sequence @ sequence.transpose(1, 2) / 4.0, -1) @ sequence
+    yield "convolution, a step of training", convolutional
+    yield "attention, a step of training", attentive
+    yield "a TensorArray of 10 rows", lambda: torch.stack([sequence[i] * 2.0 for i in range(10)])
+    yield "a shape in a tensor, an array of NumPy", lambda: x.reshape(16, 8) @ torch.from_numpy(given[0])
     yield "Collatz, 111 steps", lambda: collatz(torch.tensor(27))
     yield "20 scalar steps", lambda: scalars(torch.tensor(0.0))
     yield "8 items of a matrix", lambda: items(x)

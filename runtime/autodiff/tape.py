@@ -267,7 +267,8 @@ class GradientTape:
         """
         records = self._to_be_used()
         unconnected = choice(unconnected_gradients)
-        given = nest.flatten(sources)
+        is_list = type(sources) is list and _PLAIN.issuperset(map(type, sources))
+        given = sources if is_list else nest.flatten(sources)
         parts = given if _PLAIN.issuperset(map(type, given)) else list(map(_tensor_in, given))
         flat = given if parts is given else [_differentiable(part, "source") for part in nest.flatten(parts)]
         self._read(target)
@@ -280,7 +281,7 @@ class GradientTape:
         grads = [filled(grad, x, unconnected) for grad, x in zip(found, flat, strict=True)]
         if parts is not given:
             grads = list(map(_like_source, given, nest.pack_sequence_as(parts, grads)))
-        return nest.pack_sequence_as(sources, grads)
+        return grads if is_list else nest.pack_sequence_as(sources, grads)
 
     def explain(self, target: Any, source: Any) -> str:
         """Explain why the gradient of a target is None or zero: the operations on the path, and where it is cut.

@@ -70,25 +70,24 @@ class TapeFlow:
         self, records: Sequence[Record], targets: Targets, sources: Sequence[Any], since: Mapping[Key, int]
     ) -> bool:
         """Collect the parts of a key; return False if there is none."""
-        parts, numbers = self.parts, self.numbers
+        parts, numbers, tensors, types = self.parts, self.numbers, self.tensors, types_fast
         for record in records:
             kept: Any = record.attrs if type(record.attrs) is KeptAttributes else record.op
             if kept is record.op and kept not in HANDING_ON:
                 return False
             parts.append(kept)
-            if not (self._have_types(record.inputs) and self._have_types(record.outputs)):
+            if not types(numbers, tensors, parts, record.inputs):
+                return False
+            if not types(numbers, tensors, parts, record.outputs):
                 return False
         parts.append(len(targets))
         are_known = [type(x) is not EagerTensor or x._array is not None for x in sources]
         known = list(itertools.compress(sources, are_known))
         parts += are_known
-        if not (all(map(self._have_types, targets)) and self._have_types(known)):
+        if not all(types(numbers, tensors, parts, each) for each in (*targets, known)):
             return False
         parts += [(numbers[key], i) for key, i in since.items() if i and key in numbers]
         return True
-
-    def _have_types(self, tensors: Sequence[Any]) -> bool:
-        return types_fast(self.numbers, self.tensors, self.parts, tensors)
 
 
 def flow_types(numbers: dict[int, int], tensors: list[Any], parts: list[Any], values: Sequence[Any]) -> bool:

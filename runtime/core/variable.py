@@ -330,6 +330,8 @@ class Variable(PartialUpdates, Operators, metaclass=CreatedByScope):
 
     def _operand(self, value: Any) -> Tensor:
         tensor = convert_to_tensor(value, self.dtype)
+        if type(tensor) is EagerTensor and tensor._array.shape == self.content_spec.shape:
+            return tensor
         if not shapes.compatible(self.content_spec.shape, tensor.shape.dims):
             raise ValueError(
                 f"Cannot assign value to variable '{self.name}': Shape mismatch.The variable shape {self.shape}, and "

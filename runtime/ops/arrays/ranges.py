@@ -38,8 +38,11 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name
     """
     if limit is None:
         start, limit = 0, start
+    bounds = start, limit, delta
+    if dtype is None and all(type(x) is int and abs(x) < 2**31 for x in bounds):
+        return number_range(start, limit, delta, dtypes.int32, name)
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
-    bounds = [x if is_tensor_like(x) else convert_to_tensor(x, wanted) for x in (start, limit, delta)]
+    bounds = [x if is_tensor_like(x) else convert_to_tensor(x, wanted) for x in bounds]
     if wanted is None:
         kinds = {x.dtype for x in bounds}
         if len(kinds) > 1 and not kinds <= set(_RANGE_DTYPES):

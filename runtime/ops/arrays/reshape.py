@@ -8,6 +8,7 @@ x: float32[2, ?]     reshape x, [-1]         : float32[?]
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -123,6 +124,14 @@ def expand_dims(input: Input, axis: Axis, name: Name = None) -> TensorType:
 
 
 expand_dims.kernel(lambda input, axis: np.expand_dims(input, axis))
+
+
+@expand_dims.specialize
+def _(specs: list[TensorType], axis: int) -> Any:
+    dim = axis % (len(specs[0].shape or ()) + 1)
+    return operator.itemgetter((*[slice(None)] * dim, None))
+
+
 expand_dims.gradient(lambda dy, y, input, axis: reshape(dy, shape_of(input)))
 
 

@@ -26,9 +26,8 @@ _array_of = attrgetter("_array")
 
 def update(variable: Any, new: Callable[..., Array], *operands: Any) -> Array:
     """Set a variable to `new(value, *operands)` in one atomic step, and return the new value."""
-    variable = getattr(
-        variable, "_variable", variable
-    )  # of a proxy, which has Python properties as attributes
+    if "_variable" in variable.__dict__:  # a proxy, which has Python properties as attributes
+        variable = variable._variable
     while True:
         before = variable._array
         after = new(before, *operands)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -87,20 +87,26 @@ def _unequal(variable: str, value: str) -> str:
     return f"Cannot update variable with shape {variable} using a Tensor with shape {value}, shapes must be equal."
 
 
-def _check_equal(before: Any, value: Any) -> None:
-    """Check that the shapes are equal: a variable of varying shape does not broadcast."""
-    if before.shape != value.shape:
-        raise ValueError(_unequal(shapes.show(before.shape), shapes.show(value.shape)))
+def _combining(ufunc: Any) -> Callable[[Any, Any], Any]:
+    """Return the kernel that sets a variable to its sum or difference with an array of its shape."""
+
+    def combined(before: Any, value: Any) -> Any:
+        if before.shape != value.shape:  # a variable of varying shape does not broadcast
+            raise ValueError(_unequal(shapes.show(before.shape), shapes.show(value.shape)))
+        return np.asarray(ufunc(before, value), before.dtype)
+
+    return lambda variable, value: update(variable, combined, value)
 
 
-def _sum(before: Any, value: Any) -> Any:
-    _check_equal(before, value)
-    return np.asarray(before + value, before.dtype)
+def _of_fixed_shape(ufunc: Any) -> Callable[[list[Any]], Any]:
+    """Return the function that specializes the kernel for variables of one shape; NumPy's scalars are no arrays."""
 
+    def specialized(specs: list[Any]) -> Any:
+        variable, value = specs
+        is_fixed = value.shape and variable.content.shape == value.shape
+        return (lambda variable, value: update(variable, ufunc, value)) if is_fixed else None
 
-def _difference(before: Any, value: Any) -> Any:
-    _check_equal(before, value)
-    return np.asarray(before - value, before.dtype)
+    return specialized
 
 
 @op(stateful=True)
@@ -109,7 +115,8 @@ def assign_add_variable(variable: Ref, value: Input, name: Name = None) -> Tenso
     return _summed(variable, value, "assign_add")
 
 
-assign_add_variable.kernel(lambda variable, value: update(variable, _sum, value))
+assign_add_variable.kernel(_combining(np.add))
+assign_add_variable.specialize(_of_fixed_shape(np.add))
 assign_add_variable.no_gradient("an assignment has no gradient: the variable's new value counts as a source")
 
 
@@ -119,7 +126,8 @@ def assign_sub_variable(variable: Ref, value: Input, name: Name = None) -> Tenso
     return _summed(variable, value, "assign_sub")
 
 
-assign_sub_variable.kernel(lambda variable, value: update(variable, _difference, value))
+assign_sub_variable.kernel(_combining(np.subtract))
+assign_sub_variable.specialize(_of_fixed_shape(np.subtract))
 assign_sub_variable.no_gradient("an assignment has no gradient: the variable's new value counts as a source")
 
 
