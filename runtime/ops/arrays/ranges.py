@@ -38,7 +38,7 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name
     """
     if limit is None:
         start, limit = 0, start
-    bounds = start, limit, delta
+    bounds = [start, limit, delta]
     if dtype is None and all(type(x) is int and abs(x) < 2**31 for x in bounds):
         return number_range(start, limit, delta, dtypes.int32, name)
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
