@@ -99,7 +99,7 @@ def share(begin: int, end: int) -> None:
 def run_parts(*works: Callable[[], object]) -> None:
     """Run functions with products on one BLAS thread each, in parallel in the thread pool."""
     if len(works) == 1:
-        works[0]()
+        run(works[0])
     else:
         run(run_all, *works)
 
