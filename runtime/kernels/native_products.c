@@ -27,13 +27,10 @@
 #define WAKES (1 << 21)    /* multiplications from which sleeping threads are woken */
 #define FEW 48             /* rows up to which parts are as small as UNPACKED */
 #define UNPACKED 1000000   /* multiplications up to which OpenBLAS packs nothing */
-#define SPINS 1500         /* polls of an idle thread, about 30 microseconds, */
-#define YIELDS 200         /* and those after which it leaves its processor to others */
+#define SPINS 1500         /* polls of an idle thread, about 30 microseconds, before it sleeps */
 #define MOST 64            /* threads */
 #define PATIENCE 50000     /* nanoseconds of waiting, beyond twice the own work, that show a busy machine, */
-#define ABSENCE 16         /* and how many times as long products are computed without threads then: at first, */
-#define LONGEST 256        /* and at most, while the machine stays busy */
-#define MEMORY 500000000   /* nanoseconds without a long wait after which the machine is no longer busy */
+#define ABSENCE 16         /* and how many times as long products are computed without threads then */
 
 #if defined(__x86_64__) || defined(__i386__)
 #define PAUSE() __builtin_ia32_pause()
@@ -154,17 +151,14 @@ static struct {
     Product *product; /* that threads may join */
     _Atomic int active;
     int threads, sleepers;
-    int64_t alone, absence; /* the time until which products are computed without threads, and its factor; with `caller` */
+    int64_t alone; /* the time until which products are computed without threads; with `caller` */
 } pool = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, PTHREAD_COND_INITIALIZER};
 
 static void *serve(void *seen_at_start)
 {
     uint64_t seen = (uint64_t)(uintptr_t)seen_at_start;
     for (;;) {
-        for (int i = 0; i < SPINS + YIELDS && atomic_load(&pool.calls) == seen; i++) {
-            if (i < SPINS) PAUSE();
-            else sched_yield();
-        }
+        for (int i = 0; i < SPINS && atomic_load(&pool.calls) == seen; i++) PAUSE();
         pthread_mutex_lock(&pool.lock);
         while (atomic_load(&pool.calls) == seen) {
             pool.sleepers++;
@@ -231,10 +225,7 @@ static void share(Product *p, int64_t total)
     while (pool.active) pthread_cond_wait(&pool.done, &pool.lock);
     pthread_mutex_unlock(&pool.lock);
     int64_t waited = now() - worked;
-    if (waited <= 2 * (worked - start) + PATIENCE) return;
-    int64_t longer = 4 * pool.absence < LONGEST ? 4 * pool.absence : LONGEST;
-    pool.absence = start - pool.alone > MEMORY ? ABSENCE : longer;
-    pool.alone = worked + waited + pool.absence * waited;
+    if (waited > 2 * (worked - start) + PATIENCE) pool.alone = worked + (1 + ABSENCE) * waited;
 }
 
 static void run(Product *p, int64_t total)
