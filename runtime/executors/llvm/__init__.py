@@ -9,6 +9,7 @@
     value_specialization.py  specialization for the values of integers that shapes depend on
     compilation_unit.py      one graph as one LLVM module
     codegen/                 emission of IR: region_lowering.py lowers the operations of a graph,
+                             index_builder.py emits indices (affine.py) and addresses,
                              materialization.py computes lazy values (lazy_values.py) in loop nests,
                              buffer_assignment.py lets buffers share memory, dynamic_sizes.py represents dynamic sizes,
                              instrumentation.py emits clocks for profiles

@@ -138,32 +138,49 @@ def pairs(blocks: Sequence[Any]) -> list[tuple[Any, Any]]:
 
 
 class _Uses:
-    """The accesses of a nest to buffers: (block, position in the block, index, bits)."""
+    """The accesses of a nest to buffers: (block, position in the block, indices, bits).
+
+    The indices are those of all `getelementptr` between the buffer and the access.
+    """
 
     def __init__(self, blocks: Sequence[Any]) -> None:
         self.loads: dict[Any, list[tuple[Any, int, Any, int]]] = {}
         self.stores: dict[Any, list[tuple[Any, int, Any, int]]] = {}
         self._other: set[Any] = set()
-        addresses: dict[Any, Any] = {}
+        self._addresses: dict[
+            Any, tuple[Any, Any, int]
+        ] = {}  # the buffer, the indices, and the bits of the last
         for block in blocks:
             for i, each in enumerate(block.instructions):
-                name, operands = each.opname, operands_of(each)
-                if (
-                    name == "getelementptr"
-                    and getattr(operands[0], "opname", None) == PROMISE
-                    and len(operands) == 2
-                ):
-                    addresses[each] = each
-                elif name == "load" and operands[0] in addresses:
+                operands = operands_of(each)
+                if each.opname == "getelementptr" and self._is_address(each, operands):
+                    continue
+                if each.opname == "load" and operands[0] in self._addresses:
                     self._enter(self.loads, operands[0], block, i)
-                elif name == "store" and operands[1] in addresses and operands[0] not in addresses:
+                elif (
+                    each.opname == "store"
+                    and operands[1] in self._addresses
+                    and operands[0] not in self._addresses
+                ):
                     self._enter(self.stores, operands[1], block, i)
                 else:
-                    self._other.update(addresses[x].operands[0] if x in addresses else x for x in operands)
+                    self._other.update(self._addresses[x][0] if x in self._addresses else x for x in operands)
+
+    def _is_address(self, each: Any, operands: Sequence[Any]) -> bool:
+        """Enter the address of an element of a buffer."""
+        whole, *indices = operands
+        is_buffer = getattr(whole, "opname", None) == PROMISE
+        if len(indices) != 1 or not (is_buffer or whole in self._addresses):
+            return False
+        buffer, before, _ = (whole, (), 0) if is_buffer else self._addresses[whole]
+        width, index = _width(each.source_etype), getattr(indices[0], "constant", None)
+        step = width, id(indices[0]) if index is None else ("constant", index)
+        self._addresses[each] = buffer, (*before, step), width
+        return True
 
     def _enter(self, table: dict[Any, Any], address: Any, block: Any, i: int) -> None:
-        promise, index = address.operands
-        table.setdefault(promise, []).append((block, i, index, _width(address.source_etype)))
+        promise, indices, width = self._addresses[address]
+        table.setdefault(promise, []).append((block, i, indices, width))
 
     def is_plain(self, promise: Any) -> bool:
         """Return whether a buffer is only loaded and stored."""
@@ -172,9 +189,9 @@ class _Uses:
     def goes_beside(self, read: Any, written: Any) -> bool:
         loads, stores = self.loads[read], self.stores[written]
         block, first, _, width = stores[0]
-        stored = {id(index) for _, _, index, _ in stores}
+        stored = {indices for _, _, indices, _ in stores}
         return all(b is block and w == width for b, _, _, w in (*loads, *stores)) and all(
-            i < first and id(index) in stored for _, i, index, _ in loads
+            i < first and indices in stored for _, i, indices, _ in loads
         )
 
 

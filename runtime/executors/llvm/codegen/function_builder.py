@@ -12,8 +12,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from .affine import INFINITE
 from .buffer_assignment import ElementwiseNest, pairs
 from .dynamic_sizes import Size, is_sized, typical
+from .index_builder import settling_builder
 from .llvm_types import Register, integer, ir
 from .memory_builder import Storage
 from .merge_functions import Users, merge_identical_nests, merge_parallel_bodies
@@ -62,10 +64,9 @@ class Emitter(Storage):
     """Emitter of one function. `b` is llvmlite's IRBuilder."""
 
     def __init__(self, module: Any, function: Any) -> None:
-        self.function = function
         entry = function.append_basic_block("entry")
         start = function.append_basic_block("start")
-        super().__init__(module, ir().IRBuilder(start), ir().IRBuilder(entry))
+        super().__init__(module, function, settling_builder(start), ir().IRBuilder(entry))
         self._start = start
         self._failure: Any = None
         self._noted: Register = None
@@ -188,9 +189,11 @@ class Emitter(Storage):
         end = self.word(count)
         before = self.b.block
         body = self.function.append_basic_block("loop")
+        self.enter_loop(body)
         self.b.branch(body)
         self.b.position_at_end(body)
         number = self.b.phi(integer(WORD), "i")
+        number.below = INFINITE if isinstance(count, Size) else count
         number.add_incoming(self.word(0), before)
         opened.append((number, count, body, end))
         return number
@@ -205,6 +208,7 @@ class Emitter(Storage):
         jump = self.b.cbranch(repeats, body, after)
         if properties or known:
             self.tell_of_loop(jump, [*properties, *known])
+        self.leave_loop(after)
         self.b.position_at_end(after)
 
     def tell_of_loop(self, jump: Any, properties: Sequence[Any]) -> None:

@@ -20,8 +20,8 @@ from typing import Any
 
 from ....ir.graph import Operation
 from ....ir.structured import is_branch, is_loop
+from .index_builder import IndexArithmetic
 from .llvm_types import Register, integer, ir
-from .scalar_builder import Arithmetic
 
 TABLE = "meter"
 """The name of the table among the host objects that are bound when the code is loaded."""
@@ -118,7 +118,7 @@ def has_cycles() -> bool:
     return platform.machine().lower() in ("x86_64", "amd64")
 
 
-class Measuring(Arithmetic):
+class Measuring(IndexArithmetic):
     """The part of the emitter that handles instrumentation, if there is any."""
 
     meter: Instrumentation | None = None
@@ -129,7 +129,6 @@ class Measuring(Arithmetic):
         None  # by `id`, an instruction and its operation, for texts
     )
 
-    function: Any
     _groups: list[Any]
 
     @contextmanager

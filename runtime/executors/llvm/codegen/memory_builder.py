@@ -32,8 +32,8 @@ FIRST = 16
 class Storage(Measuring):
     """Emitter of memory instructions; `top` is the builder of the function's entry block."""
 
-    def __init__(self, module: Any, b: Any, top: Any) -> None:
-        super().__init__(module, b)
+    def __init__(self, module: Any, function: Any, b: Any, top: Any) -> None:
+        super().__init__(module, function, b)
         self._top = top
         self._on_stack: list[Any] = []
         self._promises: list[Any] = []  # buffers without assigned memory
@@ -201,12 +201,10 @@ class Storage(Measuring):
             self._store(value, address, index)
 
     def _load(self, kind: Any, address: Register, index: Register) -> Register:
-        target = self.b.gep(address, [index], inbounds=True, source_etype=kind)
-        return self._grouped(self.b.load(target, typ=kind))
+        return self._grouped(self.b.load(self.place(kind, address, index), typ=kind))
 
     def _store(self, value: Register, address: Register, index: Register) -> None:
-        target = self.b.gep(address, [index], inbounds=True, source_etype=value.type)
-        self._grouped(self.b.store(value, target))
+        self._grouped(self.b.store(value, self.place(value.type, address, index)))
 
     def _grouped(self, access: Register) -> Register:
         if self._groups and self._groups[-1] is not None:

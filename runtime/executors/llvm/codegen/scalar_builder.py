@@ -1,4 +1,4 @@
-"""Emits scalar code: index arithmetic, and calls of intrinsics and external functions."""
+"""Emits scalar code: constants, choices, and calls of intrinsics and external functions."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from .dynamic_sizes import Size
-from .llvm_types import ComplexPair, Element, Register, ir, pointer, word
+from .llvm_types import ComplexPair, Element, Register, integer, ir, pointer, word
 
 WORD = 64
+
+_FOLDED = {"smin": min, "smax": max}
+"""Intrinsics of indices that are computed where all arguments are constants."""
 
 
 class Arithmetic:
@@ -24,38 +27,6 @@ class Arithmetic:
             return value.written(self)
         return word(value)
 
-    def plus(self, x: Register, y: Register) -> Register:
-        """Emit the sum of two indices."""
-        if is_known(x) and is_known(y):
-            return self.word(x.constant + y.constant)
-        if is_known(x) and x.constant == 0:
-            return y
-        if is_known(y) and y.constant == 0:
-            return x
-        return self.b.add(x, y, flags=("nsw",))
-
-    def minus(self, x: Register, y: Register) -> Register:
-        """Emit the difference of two indices."""
-        if is_known(y):
-            return self.plus(x, self.word(-y.constant))
-        return self.b.sub(x, y, flags=("nsw",))
-
-    def times(self, x: Register, factor: int) -> Register:
-        """Emit the product of an index and a constant or dynamic size."""
-        if is_known(x):
-            return self.word(x.constant * factor)
-        return x if factor == 1 else self.b.mul(x, self.word(factor), flags=("nsw",))
-
-    def over(self, x: Register, divisor: int) -> tuple[Register, Register]:
-        """Emit quotient and remainder of a non-negative index."""
-        if divisor == 0:  # only in loops with zero iterations
-            return self.word(0), self.word(0)
-        if is_known(x) and (x.constant == 0 or not isinstance(divisor, Size)):
-            return self.word(x.constant // int(divisor)), self.word(x.constant % int(divisor))
-        if divisor == 1:
-            return x, self.word(0)
-        return self.b.udiv(x, self.word(divisor)), self.b.urem(x, self.word(divisor))
-
     def choose(self, test: Register, x: Element, y: Element) -> Element:
         """Return `x` if `test` is true, else `y`."""
         if isinstance(x, ComplexPair):
@@ -65,6 +36,8 @@ class Arithmetic:
     def intrinsic(self, name: str, *arguments: Register, flags: Sequence[str] = ()) -> Register:
         """Call the intrinsic `llvm.NAME` for the type of its first argument, with these fast-math flags."""
         kind = arguments[0].type
+        if name in _FOLDED and kind == integer(WORD) and all(map(is_known, arguments)):
+            return self.word(_FOLDED[name](argument.constant for argument in arguments))
         suffix = f"i{kind.width}" if hasattr(kind, "width") else kind.intrinsic_name
         return self.call(f"llvm.{name}.{suffix}", kind, *arguments, flags=flags)
 
