@@ -1,4 +1,4 @@
-"""Compute the coefficients of runtime/executors/llvm/libm/polynomials.py: `python -m benchmarks.minimax`.
+"""Compute the coefficients of runtime/kernels/special_functions/polynomials.py: `python -m benchmarks.minimax`.
 
 Each polynomial is the best in the sense of Chebyshev: of all of its degree its greatest weighted error on the interval
 is the least. Remez's exchange finds it (E. Remez, 1934; J.-M. Muller, "Elementary Functions", chapter 3) in numbers

@@ -1,4 +1,4 @@
-"""Inverses of the normal distribution and of the error function, and Dawson's integral.
+"""The error function, inverses of it and of the normal distribution, and Dawson's integral.
 
 >>> quantile(np.array([0.975])).round(6).tolist(), dawson(np.array([1.0])).round(6).tolist()
 ([1.959964], [0.53808])
@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .piecewise import piecewise, power_series
+from .polynomials import TABLES
 
 Array = Any
 
@@ -72,6 +73,22 @@ def quantile(p: Array) -> Array:
         ((p > 0.5) & (p <= 1), lambda p: _in_the_tail(1 - p)),
     ]
     return piecewise([p], pieces)
+
+
+def erf(x: Array) -> Array:
+    """Return the error function, by the polynomials of native code (executors/llvm/libm/erf.py).
+
+    >>> erf(np.array([0.0, 1.0])).round(6).tolist()
+    [0.0, 0.842701]
+    """
+    if x.dtype == np.float16:
+        return erf(x.astype(np.float32)).astype(np.float16)
+    tables = TABLES[8 * x.dtype.itemsize]
+    small = np.clip(x, -1, 1)
+    near = small + small * power_series(small * small, tables["ERF"])
+    size = np.minimum(np.abs(x), 30)
+    tail = power_series((size - 3) / (size + 3), tables["ERFC"]) * np.exp(-size * size) / (2 * size + 1)
+    return np.where(np.abs(x) > 1, np.copysign(1 - tail, x), near)
 
 
 def inverse_erf(x: Array) -> Array:

@@ -41,5 +41,6 @@ def power_series(z: Array, coefficients: Sequence[float]) -> Array:
     """
     total = np.full_like(z, coefficients[-1])
     for coefficient in coefficients[-2::-1]:
-        total = total * z + coefficient
+        total *= z
+        total += coefficient
     return total

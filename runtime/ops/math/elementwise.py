@@ -18,6 +18,7 @@ from ...core.conversion import TensorLike, convert_to_tensor
 from ...core.export import export
 from ...core.tensor import Tensor
 from ...ir.traits import CHEAP, ELEMENTWISE, MAY_ALIAS, MODULAR
+from ...kernels.special_functions import error_functions
 from ..arrays.reshape import fitted
 from ..framework import intervals
 from ..framework.composite_dispatch import dispatching_composites
@@ -173,7 +174,7 @@ softplus = unary("softplus", _softplus, FLOATS, "`log(1 + exp(x))`.", "[100.]", 
                  parameter="features", traits=ELEMENTWISE, cost=30,
                  out={"f": ("{o}[...] = {kernel}",)},
                  export=("math.softplus", "nn.softplus"))  # fmt: skip
-erf = unary("erf", _each(math.erf), FLOATS, "The Gauss error function.", "[0., 10.]", "[0.0, 1.0]", cost=24,
+erf = unary("erf", error_functions.erf, FLOATS, "The Gauss error function.", "[0., 10.]", "[0.0, 1.0]", cost=24,
             export=("math.erf",))  # fmt: skip
 erfc = unary("erfc", _each(math.erfc), FLOATS, "`1 - erf(x)`.", "[0., 30.]", "[1.0, 0.0]", cost=30,
              export=("math.erfc",))  # fmt: skip

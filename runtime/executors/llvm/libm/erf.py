@@ -9,7 +9,7 @@ Computation 36, 1981. That function is so smooth in t that one polynomial suffic
 
 from __future__ import annotations
 
-from . import polynomials
+from ....kernels.special_functions import polynomials
 from .double_double import exact_product
 from .exp import scaled_exp, whole
 from .formula_builder import Number, polynomial, through_double

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from . import polynomials
+from ....kernels.special_functions import polynomials
 from .double_double import DoubleDouble, collapsed, exact_product, exact_sum, ordered_sum, quotient
 from .formula_builder import Number, horner, polynomial, through_double
 

@@ -13,7 +13,7 @@
 
 from __future__ import annotations
 
-from . import polynomials
+from ....kernels.special_functions import polynomials
 from .double_double import DoubleDouble, exact_sum, ordered_sum, quotient_pair
 from .formula_builder import Number, polynomial
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from . import polynomials
+from ....kernels.special_functions import polynomials
 from .formula_builder import Number, polynomial, through_double
 from .log import log
 from .trig import sin, tan

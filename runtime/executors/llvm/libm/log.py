@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from . import polynomials
+from ....kernels.special_functions import polynomials
 from .double_double import DoubleDouble, exact_product, exact_sum, ordered_sum, product
 from .exp import LOG_2, exp
 from .formula_builder import Number, polynomial

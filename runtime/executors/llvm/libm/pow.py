@@ -9,7 +9,7 @@ Hence the logarithm is computed as a pair, with only the polynomial of its small
 
 from __future__ import annotations
 
-from . import polynomials
+from ....kernels.special_functions import polynomials
 from .double_double import DoubleDouble, exact_sum, ordered_sum, product, quotient_pair, total
 from .exp import LOG_2, exp, scaled_exp, whole
 from .formula_builder import Number, polynomial, through_double

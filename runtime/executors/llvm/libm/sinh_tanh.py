@@ -10,7 +10,7 @@ shorter formulas. (W. Kahan, "Branch cuts for complex elementary functions", 198
 
 from __future__ import annotations
 
-from . import polynomials
+from ....kernels.special_functions import polynomials
 from .double_double import (
     DoubleDouble,
     collapsed,

@@ -10,7 +10,7 @@ If x is so large that n overflows, the C library computes it. That call costs al
 
 from __future__ import annotations
 
-from . import polynomials
+from ....kernels.special_functions import polynomials
 from .double_double import DoubleDouble, collapsed, exact_product, exact_sum, ordered_sum, quotient
 from .formula_builder import Number, polynomial
 from .slow_paths import rarely

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import agc.runtime as tf
@@ -409,3 +410,15 @@ def test_the_ends_of_the_incomplete_beta_function():
     x = np.array([0.0, 1.0, 0.0, 0.5, 0.0, 1.0, 0.0, 0.5, nan])
     expected = [0.0, 1.0, 0.0, nan, nan, nan, 0.0, nan, nan]
     np.testing.assert_array_equal(tf.math.betainc(a, b, x).numpy(), expected)
+
+
+@pytest.mark.parametrize(("dtype", "ulp"), [(np.float16, 1), (np.float32, 2), (np.float64, 2)])
+def test_erf_is_that_of_the_standard_library(dtype: Any, ulp: int) -> None:
+    ends = [0.0, -0.0, 1.0, -1.0, 1e-30, 6.0, 40.0, np.inf, -np.inf]
+    x = np.append(np.random.default_rng(2).uniform(-7, 7, 5000), ends).astype(dtype)
+    found = tf.math.erf(x).numpy()
+    wanted = np.array([math.erf(number) for number in x.tolist()])
+    assert found.dtype == dtype
+    assert (np.signbit(found) == np.signbit(x)).all()
+    assert (np.abs(found - wanted) <= ulp * np.spacing(np.abs(wanted).astype(dtype)).astype(np.float64)).all()
+    assert np.isnan(tf.math.erf(dtype(np.nan)))
