@@ -4,7 +4,7 @@
 
     llvm_engine.py           LLVM itself: target machine, passes, object files, loading; object_cache.py: disk cache
     module_partition.py      division of large modules, which parallel_codegen.py compiles on several threads
-    opt_levels.py            the LLVM passes that a graph is worth
+    opt_levels.py            the LLVM passes that a graph is worth; codegen_switches.py: those of code generation
     compile_graph.py         all steps from a graph to LLVM IR; ../../functionalize has the first ones
     value_specialization.py  specialization for the values of integers that shapes depend on
     compilation_unit.py      one graph as one LLVM module

@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from . import object_cache
+from .codegen_switches import few_passes
 from .module_partition import partition
 from .opt_levels import ALL, COLD, Level
 from .parallel_codegen import emitted, in_parallel, run_passes
@@ -109,7 +110,7 @@ def _assembled(text: str, level: Level) -> bytes:
     data = object_cache.read(key)
     if data is None:
         machine = _machine(level.codegen)
-        with _optimized(text, level, machine) as module:
+        with _optimized(text, level, machine) as module, few_passes():
             data = emitted(machine, module)
         object_cache.write(key, data)
     return data

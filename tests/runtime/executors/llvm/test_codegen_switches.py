@@ -1,0 +1,50 @@
+"""LLVM's switches of code generation are set while agc generates code, and only then."""
+
+import threading
+
+import pytest
+
+binding = pytest.importorskip("llvmlite.binding")
+
+from agc.runtime.executors.llvm import codegen_switches
+from agc.runtime.executors.llvm.codegen_switches import few_passes
+
+
+@pytest.fixture
+def set_options(monkeypatch):
+    found = []
+    monkeypatch.setattr(binding, "set_option", lambda _, option: found.append(option))
+    return found
+
+
+def test_switches_are_set_by_the_first_user_and_reset_by_the_last(set_options):
+    entered, left = threading.Event(), threading.Event()
+
+    def other():
+        with few_passes():
+            entered.set()
+            left.wait(10)
+
+    thread = threading.Thread(target=other)
+    with few_passes():
+        assert {"-disable-lsr=1", "-enable-misched=0"} <= set(set_options)
+        set_options.clear()
+        thread.start()
+        entered.wait(10)
+    assert set_options == []
+    left.set()
+    thread.join()
+    assert {"-disable-lsr=0", "-enable-misched=1"} <= set(set_options)
+
+
+def test_switches_are_reset_after_an_error(set_options):
+    with pytest.raises(ValueError, match="no code"), few_passes():
+        raise ValueError("no code")
+    assert "-disable-lsr=0" in set_options
+
+
+def test_an_unknown_llvm_keeps_its_passes(set_options, monkeypatch):
+    monkeypatch.setattr(codegen_switches, "_TESTED", binding.llvm_version_info[0] - 1)
+    with few_passes():
+        pass
+    assert set_options == []
