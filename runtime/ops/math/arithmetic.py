@@ -90,6 +90,8 @@ def _truncatemod(x: Array, y: Array) -> Array:
 def _pow(x: Array, y: Array) -> Array:
     if x.dtype.kind == "i" and (y < 0).any():
         raise errors.InvalidArgumentError("Integers to negative integer powers are not allowed")
+    if np.ndim(y) == 0 and y == 3 and x.dtype.char in "fd":  # NumPy has fast code for the powers 2 and 1/2 only
+        return x * x * x
     return np.power(x, y)
 
 
@@ -156,7 +158,7 @@ truncatemod = binary("truncatemod", _truncatemod, REAL, "What `truncatediv` leav
                      "[7, -7], 3", "[1, -1]", traits=ELEMENTWISE | INTEGER_ERRORS, cost=8,
                      out={"f": ("np.fmod({0}, {1}, out={o})",)}, export=("truncatemod",))  # fmt: skip
 pow = binary("pow", _pow, SIGNED | CURVED, "`x` to the power `y`.", "[2, 3], 3", "[8, 27]",
-             traits=ELEMENTWISE | INTEGER_ERRORS, cost=60, out={"f": ("np.power({0}, {1}, out={o})",)},
+             traits=ELEMENTWISE | INTEGER_ERRORS, cost=60, out={"f": ("{o}[...] = {kernel}",)},
              export=("math.pow", "pow"))  # fmt: skip
 _LARGER = {
     "iu": "{0} if {0} >= {1} else {1}",
