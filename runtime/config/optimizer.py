@@ -7,7 +7,7 @@ The options enable or disable passes of the optimizer (runtime/optimize/pass_tab
     constant_folding           constant_fold
     shape_optimization         shape_simplify: static shapes become constants
     arithmetic_optimization    algebraic_simplify, strength_reduction, scalarize_broadcasts, cse: equal bits
-    layout_optimizer           fold_transposes: transposes move into matrix products
+    layout_optimizer           einsum_to_matmul, fold_transposes: transposes move into matrix products
     loop_optimization          simplify_cond, simplify_loops, licm: known branches and trip counts
     function_optimization      inline: inline function calls
     remapping                  fusion of operations

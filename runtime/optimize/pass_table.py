@@ -17,12 +17,14 @@ from ..ir.op_def import OpDef
 from ..ops.arrays.reshape import permute_axes
 from ..ops.collective.reductions import all_reduce
 from ..ops.framework.region_ops import CALL, COND, CUSTOM, SWITCH, WHILE
+from ..ops.linalg.matmul import einsum_op
 from . import (
     algebraic_simplify,
     combine_all_reduce,
     constant_fold,
     cse,
     dce,
+    einsum_to_matmul,
     fold_transposes,
     inline,
     licm,
@@ -72,6 +74,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("algebraic_simplify",   algebraic_simplify.run,   "arithmetic_optimization", algebraic_simplify.OPS),
     Pass("strength_reduction",   strength_reduction.run,   "arithmetic_optimization", _STRENGTH),
     Pass("scalarize_broadcasts", scalarize_broadcasts.run, "arithmetic_optimization", _BROADCASTS),
+    Pass("einsum_to_matmul",     einsum_to_matmul.run,     "layout_optimizer",        frozenset({einsum_op})),
     Pass("fold_transposes",      fold_transposes.run,      "layout_optimizer",        frozenset({permute_axes})),
     Pass("simplify_cond",        simplify_cond.run,        "loop_optimization",       _BRANCHES),
     Pass("simplify_loops",       simplify_loops.run,       "loop_optimization",       _LOOPS, counts_readers=True),

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,7 +23,8 @@ Array = Any
 SMALL = 1 << 13
 """Up to this number of scalar products, `np.einsum` is faster than matrix products."""
 
-_FAST = frozenset({"f", "d", "F", "D"})  # the types that BLAS multiplies
+FAST = frozenset("fdFD")
+"""The types of elements that BLAS multiplies."""
 
 Shape = tuple[int, ...]
 Contraction = Callable[[Array, Array], Array]
@@ -35,7 +36,7 @@ def contracted(equation: str, factors: Sequence[Array]) -> Array:
     >>> contracted("ij,jk->ik", [np.eye(2), np.ones((2, 3))]).tolist()
     [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]]
     """
-    if len(factors) == 1 or any(factor.dtype.char not in _FAST for factor in factors):
+    if len(factors) == 1 or any(factor.dtype.char not in FAST for factor in factors):
         return np.einsum(equation, *factors)
     steps = _steps(equation, tuple(factor.shape for factor in factors))
     if steps is None:
@@ -53,11 +54,11 @@ def _steps(
 ) -> tuple[tuple[tuple[int, ...], Callable[..., Array]], ...] | None:
     """Return the order of pairwise products and their functions; None if `np.einsum` is faster."""
     terms, result = spelled(equation, shapes)
-    sizes = _sizes(terms, shapes)
+    sizes = sizes_of(terms, shapes)
     if sizes is None or math.prod(sizes.values()) <= SMALL:
         return None
     if len(terms) == 2:
-        return (((1, 0), _pair(terms[1], terms[0], result, sizes)),)
+        return (((0, 0), _pair(terms[0], terms[1], result, sizes)),)
     path, _ = np.einsum_path(
         f"{','.join(terms)}->{result}", *(np.broadcast_to(np.float32(0), shape) for shape in shapes)
     )
@@ -77,7 +78,7 @@ def _steps(
     return tuple(steps)
 
 
-def _sizes(terms: Sequence[str], shapes: Sequence[Shape]) -> dict[str, int] | None:
+def sizes_of(terms: Sequence[str], shapes: Sequence[Shape]) -> dict[str, int] | None:
     """Return the sizes of the labels; None if a label has several sizes, which NumPy broadcasts or rejects."""
     sizes: dict[str, int] = {}
     for term, shape in zip(terms, shapes, strict=True):
@@ -124,32 +125,68 @@ def _product(terms: Sequence[str], result: str, sizes: dict[str, int]) -> Callab
     return functools.partial(np.einsum, f"{','.join(terms)}->{result}")
 
 
+class MatrixForm(NamedTuple):
+    """A product of two factors as a product of matrices: the labels of batch axes, rows, columns, and summed axes.
+
+    With `is_swapped`, the rows are those of the second factor. Then the result needs fewer transposes.
+    """
+
+    is_swapped: bool
+    batch: list[str]
+    rows: list[str]
+    columns: list[str]
+    summed: list[str]
+
+
+def matrix_form(left: str, right: str, result: str) -> MatrixForm | None:
+    """Return how a product of two factors is one of matrices; None if it is not.
+
+    >>> matrix_form("bkd", "bqd", "bqk")
+    MatrixForm(is_swapped=True, batch=['b'], rows=['q'], columns=['k'], summed=['d'])
+    """
+    is_swapped = result[-1:] in {*left} - {*right}
+    first, second = (right, left) if is_swapped else (left, right)
+    batch = [label for label in result if label in first and label in second]
+    rows = [label for label in result if label in first and label not in second]
+    columns = [label for label in result if label in second and label not in first]
+    summed = [label for label in first if label in second and label not in result]
+    is_whole = len(first) == len(batch + rows + summed) and len(second) == len(batch + columns + summed)
+    return MatrixForm(is_swapped, batch, rows, columns, summed) if is_whole and summed else None
+
+
+def is_worth_it(form: MatrixForm, sizes: Mapping[str, int]) -> bool:
+    """Return whether matrix products are faster than `np.einsum`."""
+    count = math.prod(sizes[label] for label in form.batch + form.rows + form.columns + form.summed)
+    return count > SMALL and all(
+        math.prod(sizes[label] for label in labels) > 1 for labels in (form.rows, form.columns)
+    )
+
+
 def _pair(left: str, right: str, result: str, sizes: dict[str, int]) -> Contraction:
-    """Return a function for the product of two factors: a matrix product if both have free and summed axes."""
-    batch = [label for label in left if label in right and label in result]
-    summed = [label for label in left if label in right and label not in result]
-    rows = [label for label in left if label not in right]
-    columns = [label for label in right if label not in left]
-    is_plain = len(set(left)) == len(left) and len(set(right)) == len(right)
-    goes_alone = any(label not in result for label in (*rows, *columns))
+    """Return a function for the product of two factors: a matrix product if that is faster."""
+    form = matrix_form(left, right, result)
+    if form is None or not is_worth_it(form, sizes):
+        return functools.partial(np.einsum, f"{left},{right}->{result}")
 
     def count(labels: Sequence[str]) -> int:
         return math.prod(sizes[label] for label in labels)
 
-    if not is_plain or goes_alone or not summed or min(count(rows), count(columns)) < 2:
-        return functools.partial(np.einsum, f"{left},{right}->{result}")
+    _, batch, rows, columns, summed = form
+    first, second = (right, left) if form.is_swapped else (left, right)
     outer = tuple(sizes[label] for label in batch)
-    left_axes = [left.index(label) for label in (*batch, *rows, *summed)]
-    right_axes = [right.index(label) for label in (*batch, *summed, *columns)]
-    left_shape = (*outer, count(rows), count(summed))
-    right_shape = (*outer, count(summed), count(columns))
+    first_axes = [first.index(label) for label in (*batch, *rows, *summed)]
+    second_axes = [second.index(label) for label in (*batch, *summed, *columns)]
+    first_shape = (*outer, count(rows), count(summed))
+    second_shape = (*outer, count(summed), count(columns))
     made = [*batch, *rows, *columns]
     whole = tuple(sizes[label] for label in made)
     order = [made.index(label) for label in result]
 
     def multiplied(a: Array, b: Array) -> Array:
+        if form.is_swapped:
+            a, b = b, a
         product = multiply(
-            a.transpose(left_axes).reshape(left_shape), b.transpose(right_axes).reshape(right_shape)
+            a.transpose(first_axes).reshape(first_shape), b.transpose(second_axes).reshape(second_shape)
         )
         return product.reshape(whole).transpose(order)
 

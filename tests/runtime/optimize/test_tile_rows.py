@@ -14,6 +14,7 @@ from agc.runtime.executors.plan.plan import Plan
 from agc.runtime.ir.graph import Graph
 from agc.runtime.ir.value_types import TensorType
 from agc.runtime.ir.verifier import verify
+from agc.runtime.ops.linalg import einsum
 from agc.runtime.optimize import OptimizerOptions, fusion, optimize, tile_loop, tile_rows
 
 Array = np.ndarray[Any, Any]
@@ -76,6 +77,31 @@ def test_attention_and_its_gradients_leave_no_scores(
     q, k, v = (numbers(2, 3, size, 4, dtype=dtype) for size in (16, 20, 20))
     found = tiled(with_gradients(attention), q, k, v, bound=1e-4 if dtype == np.float32 else 1e-12)
     assert largest(found) <= max(most, v.size)
+
+
+@pytest.mark.parametrize(
+    ("scores", "outputs", "axes"),
+    [
+        ("bhqd,bhkd->bhqk", "bhqk,bhkd->bhqd", (0, 1, 2, 3)),
+        ("bkhd,bqhd->bhqk", "bhqk,bkhd->bqhd", (0, 2, 1, 3)),  # Keras's
+        ("...qd,...kd->...qk", "...qk,...kd->...qd", (0, 1, 2, 3)),
+    ],
+)
+def test_attention_in_einstein_notation_and_its_gradients_leave_no_scores(
+    monkeypatch: pytest.MonkeyPatch, scores: str, outputs: str, axes: tuple[int, ...]
+) -> None:
+    monkeypatch.setattr(einsum, "SMALL", 0)
+    mask = np.where(numbers(2, 1, 16, 20) > 1, np.float32(-1e9), np.float32(0))
+
+    def attention(q: Any, k: Any, v: Any) -> Any:
+        pair = (k, q) if scores.startswith("bk") else (q, k)
+        weights = tf.nn.softmax(tf.einsum(scores, *pair) * 0.5 + mask)
+        return tf.einsum(outputs, weights, v)
+
+    arrays = (numbers(2, 3, size, 4).transpose(axes) for size in (16, 20, 20))
+    found = tiled(with_gradients(attention), *arrays, bound=1e-4)
+    assert largest(found) <= mask.size
+    assert not any(operation.type == "einsum" for operation in found.walk())
 
 
 @pytest.mark.parametrize(
