@@ -110,14 +110,10 @@ class ReplicaContext:
     thread: Any = None  # the thread of this replica, if there are several
     variables: Any = None
 
-    def __init__(self, strategy: Any, replica_id_in_sync_group: Any = 0) -> None:
+    def __init__(self, strategy: Any, replica_id_in_sync_group: Any = 0, component: int = 0) -> None:
         self.strategy = strategy
         self.replica_id_in_sync_group = replica_id_in_sync_group
-
-    @property
-    def component(self) -> int:
-        """The number of the component of variables that this replica has."""
-        return self.replica_id_in_sync_group  # type: ignore[no-any-return]
+        self.component = component  # the number of this replica among those of this process
 
     @property
     def num_replicas_in_sync(self) -> int:
@@ -127,11 +123,7 @@ class ReplicaContext:
     @property
     def devices(self) -> tuple[str, ...]:
         """The device of this replica, in a tuple."""
-        if self.strategy.spans_processes:
-            return self.strategy.devices  # type: ignore[no-any-return]
-        names = getattr(self.strategy, "device_names", None)
-        name = names[self.component] if names else f"CPU:{self.component}"
-        return (f"/job:localhost/replica:0/task:0/device:{name}",)
+        return (self.strategy.extended.worker_devices[self.component],)
 
     def __enter__(self) -> ReplicaContext:
         _places.stack.append(Place(self.strategy, self))
@@ -147,13 +139,24 @@ class ReplicaContext:
             return value
         if self.strategy.spans_processes:
             return self.strategy.all_reduce(chosen, value, options)
-        return nest.map_structure(lambda x: self._all_reduce(chosen, x), value)
+        leaves = nest.flatten(value)
+        dense = [leaf for leaf in leaves if not isinstance(leaf, IndexedSlices)]
+        totals = iter(self._all_reduce(chosen, dense) if dense else [])
+        results = [
+            self.merge_call(_reduced_to, (chosen, [leaf]))[0]
+            if isinstance(leaf, IndexedSlices)
+            else next(totals)
+            for leaf in leaves
+        ]
+        return nest.pack_sequence_as(value, results)
 
-    def _all_reduce(self, reduce_op: ReduceOp, value: Any) -> Any:
+    def _all_reduce(self, reduce_op: ReduceOp, values: Sequence[Any]) -> list[Any]:
+        def reduced(grads: Sequence[Any], wanted: Any) -> list[Any]:
+            found = iter(self._all_reduce(reduce_op, [dy for dy in grads if dy is not None]))
+            return [None if dy is None else next(found) for dy in grads]
+
         return self._collective(
-            lambda strategy, parts: strategy.extended.reduce_to(reduce_op, parts, None),
-            value,
-            lambda dy: self._all_reduce(reduce_op, dy),
+            lambda strategy, parts: _reduced_to(strategy, reduce_op, parts), values, reduced
         )
 
     def all_gather(self, value: Any, axis: int, options: Any = None) -> Any:
@@ -170,28 +173,34 @@ class ReplicaContext:
         def own_part(dy: Any) -> Any:
             sizes = self._all_gather(shape(tensor)[axis : axis + 1 or None], 0)
             own = self.replica_id_in_sync_group
-            return split(self._all_reduce(ReduceOp.SUM, dy), sizes, axis, self.num_replicas_in_sync)[own]
+            (total,) = self._all_reduce(ReduceOp.SUM, [dy])
+            return split(total, sizes, axis, self.num_replicas_in_sync)[own]
 
-        return self._collective(lambda strategy, parts: strategy.gather(parts, axis), tensor, own_part)
+        gathered = self._collective(
+            lambda strategy, parts: [strategy.gather(parts[0], axis)],
+            [tensor],
+            lambda grads, wanted: [own_part(grads[0])],
+        )
+        return gathered[0]
 
-    def _collective(self, merge_fn: Callable[..., Any], value: Any, pullback: Callable[[Any], Any]) -> Any:
-        """Return the merged value of all replicas as a new tensor.
+    def _collective(
+        self, merge_fn: Callable[..., Any], values: Sequence[Any], pullback: Callable[..., list[Any]]
+    ) -> list[Any]:
+        """Return the merged values of all replicas as new tensors.
 
         Tapes of this replica do not record what the merged call computes: they get `pullback`. Tapes around
         `Strategy.run` record it, with the parts of all replicas.
         """
-        if isinstance(value, IndexedSlices):
-            return self.merge_call(merge_fn, (value,))
-        tensor = convert_to_tensor(value)
-        total = self.merge_call(merge_fn, (tensor,))
+        tensors = [convert_to_tensor(value) for value in values]
+        totals = self.merge_call(merge_fn, (tensors,))
         around = self.thread.outer_recorders
         with recording_by(around):
-            result = identity(total)
-        record = Pullback([tensor], [result], lambda grads, wanted: [pullback(grads[0])])
+            results = [identity(total) for total in totals]
+        record = Pullback(tensors, results, pullback)
         for tape in recorders():
             if isinstance(tape, GradientTape) and tape not in around:
                 tape.keep(record)
-        return result
+        return results
 
     def merge_call(
         self, merge_fn: Callable[..., Any], args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
@@ -201,3 +210,7 @@ class ReplicaContext:
             return self.thread.merged(merge_fn, args, kwargs or {})
         with entered(self.strategy, None):
             return merge_fn(self.strategy, *args, **(kwargs or {}))
+
+
+def _reduced_to(strategy: Any, reduce_op: ReduceOp, parts: Sequence[Any]) -> Any:
+    return strategy.extended.batch_reduce_to(reduce_op, [(part, None) for part in parts])

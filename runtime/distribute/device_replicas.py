@@ -58,10 +58,7 @@ class DeviceReplica(ReplicaContext):
     """The view of all replicas while their common graph is traced: `replica_id_in_sync_group` is a tensor."""
 
     def __init__(self, strategy: Any) -> None:
-        super().__init__(strategy, replica_id())
-
-    component = 0
-    """The component of variables in the graph: in a run, the devices get one each."""
+        super().__init__(strategy, replica_id())  # with the component 0: in a run, the devices get one each
 
     @property
     def devices(self) -> tuple[str, ...]:
@@ -125,7 +122,9 @@ class DeviceReplicas:
         part = self._parts.get(concrete)
         if part is None:
             _check(concrete, rows)
-            part = self._parts[concrete] = ReplicatedGraph(concrete.graph, self._devices)
+            part = self._parts[concrete] = ReplicatedGraph(
+                concrete.graph, self._devices, self._strategy.workers > 1
+            )
         builder = current()
         if builder is None:
             found = part.run([x if isinstance(x, Variable) else x._array for row in rows for x in row])

@@ -30,7 +30,7 @@ from .context import ReplicaContext, Scope, entered, innermost
 from .device_replicas import DeviceReplicas, TakesTurnsError, is_tracing
 from .input import in_turn, split
 from .lock_step import run_in_lock_step
-from .options import InputReplicationMode, ValueContext
+from .options import CommunicationOptions, InputReplicationMode, ValueContext
 from .reduce_op import ReduceOp
 from .strategy import InputContext, Strategy, StrategyExtended, check_device
 from .values import DistributedValues, PerReplica, regroup, select
@@ -62,27 +62,22 @@ class MirroredExtended(StrategyExtended):
         """Return the sum or mean over the replicas."""
         return self._strategy.reduce(reduce_op, value)
 
+    _strategy: MirroredStrategy
+
     def batch_reduce_to(
         self, reduce_op: Any, value_destination_pairs: Sequence[tuple[Any, Any]], options: Any = None
     ) -> list[Any]:
         """Return the sum or mean of all values over the replicas, in one collective operation if there are any."""
-        if not self._strategy.spans_processes:
+        if not self._strategy.communicates:
             return super().batch_reduce_to(reduce_op, value_destination_pairs, options)
-        values = [value for value, _ in value_destination_pairs]
-        reduced: list[Any] = self._strategy.all_reduce(ReduceOp.of(reduce_op), values, options)  # type: ignore[attr-defined]
+        values = [local_sum(value) for value, _ in value_destination_pairs]
+        reduced: list[Any] = self._strategy.all_reduce(ReduceOp.of(reduce_op), values, options)
         return reduced
 
     def variable_created_in_scope(self, v: Any) -> bool:
         """Return whether the variable was made in the scope of the strategy, if there are several replicas."""
         several = self._strategy.num_replicas_in_sync > 1
         return not several or getattr(v, "distribute_strategy", None) is self._strategy
-
-    @property
-    def parameter_devices(self) -> tuple[str, ...]:
-        count = self._strategy.num_replicas_in_sync
-        return tuple(ReplicaContext(self._strategy, index).devices[0] for index in range(count))
-
-    worker_devices = parameter_devices
 
 
 @export("distribute.MirroredStrategy")
@@ -120,13 +115,15 @@ class MirroredStrategy(Strategy):
                 "Reduce them in another way with `tf.distribute.ReplicaContext.merge_call`."
             )
         super().__init__(MirroredExtended(self))
-        self.num_replicas_in_sync = max(len(names), 1)
+        self.num_replicas_in_sync = self.local_count = max(len(names), 1)
         self.device_names = [str(name).rpartition("device:")[2].strip("/").upper() for name in names]
         self._device_replicas: DeviceReplicas | None = None
         self._functions: weakref.WeakKeyDictionary[Function[..., Any], Any] = weakref.WeakKeyDictionary()
 
+    _options = CommunicationOptions()
+
     def _places(self) -> list[ReplicaContext]:
-        return [ReplicaContext(self, index) for index in range(self.num_replicas_in_sync)]
+        return [ReplicaContext(self, self.rank + index, index) for index in range(self.local_count)]
 
     def scope(self) -> contextlib.AbstractContextManager[Any]:
         """Make this the current strategy in the block, and mirror the variables that it makes."""
@@ -148,7 +145,7 @@ class MirroredStrategy(Strategy):
     def _distributed(self, next_creator: Callable[..., Any], kwargs: dict[str, Any]) -> DistributedVariable:
         is_on_read = kwargs["synchronization"] is VariableSynchronization.ON_READ
         kind = SyncOnReadVariable if is_on_read else MirroredVariable
-        return distributed(self, next_creator, kwargs, self.num_replicas_in_sync, kind)
+        return distributed(self, next_creator, kwargs, self.local_count, kind)
 
     def run(
         self,
@@ -161,7 +158,7 @@ class MirroredStrategy(Strategy):
 
         A result that is the same object in all replicas is returned as it is.
         """
-        if self.num_replicas_in_sync == 1:
+        if self.local_count == 1:
             with placed(self.device_names[0] if self._is_accelerated else None):
                 return super().run(fn, args, kwargs, options)
         if isinstance(fn, BoundFunction):
@@ -201,9 +198,7 @@ class MirroredStrategy(Strategy):
             return True
         if not xla.available() or not executors:
             return False
-        return self._is_accelerated or (
-            "native" in executors and xla.has_several_cpus(self.num_replicas_in_sync)
-        )
+        return self._is_accelerated or ("native" in executors and xla.has_several_cpus(self.local_count))
 
     def _run_on_devices(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Return the results of all replicas, which run one XLA program on their devices."""
@@ -222,14 +217,22 @@ class MirroredStrategy(Strategy):
         """0, or the tensor that is the number of the replica in a graph that all replicas share."""
         return replica_id() if is_tracing() else 0
 
+    @property
+    def communicates(self) -> bool:
+        """True if a reduction over the replicas is a collective operation."""
+        return self.spans_processes or self.workers > 1
+
     def all_reduce(self, reduce_op: ReduceOp, value: Any, options: Any = None) -> Any:
-        """Return the sum or mean of a nest of tensors over the replicas, in their common graph."""
-        size = getattr(options, "bytes_per_pack", 0)
+        """Return the sum or mean over all replicas, of a nest with the sums of those of this process or graph."""
+        if not self.communicates:
+            return value
+        size = (options or self._options).bytes_per_pack
         return process_values.all_reduced(reduce_op, value, self.num_replicas_in_sync, size)
 
     def of_first_replica(self, value: Any) -> Any:
         """Return the value of the first replica."""
-        return process_values.broadcast(value, 0) if self.spans_processes else super().of_first_replica(value)
+        first = value if self.spans_processes else super().of_first_replica(value)
+        return process_values.broadcast(first, 0) if self.communicates else first
 
     def _run(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         called = fn if current() is None else api.convert(fn)
@@ -264,15 +267,18 @@ class MirroredStrategy(Strategy):
         if axis is None:
             return self._reduced_over_replicas(reduce_op, value)
         is_distributed = isinstance(value, DistributedValues)
-        parts = value.values if is_distributed else [value] * self.num_replicas_in_sync
-        total = ReduceOp.SUM.of_all([reduce_sum(part, axis) for part in parts])
-        if reduce_op is ReduceOp.SUM:
-            return total
-        return total / ReduceOp.SUM.of_all([reduce_sum(ones_like(part), axis) for part in parts])
+        parts = value.values if is_distributed else [value] * self.local_count
+        totals = [ReduceOp.SUM.of_all([reduce_sum(part, axis) for part in parts])]
+        if reduce_op is ReduceOp.MEAN:
+            totals.append(ReduceOp.SUM.of_all([reduce_sum(ones_like(part), axis) for part in parts]))
+        total, *count = self.all_reduce(ReduceOp.SUM, totals)
+        return total / count[0] if count else total
 
     def _reduced_over_replicas(self, reduce_op: ReduceOp, value: Any) -> Any:
         if isinstance(value, DistributedValues):
-            return reduce_op.of_all(value.values)
+            return self.of_parts(reduce_op, value.values)
+        if self.communicates and reduce_op is ReduceOp.MEAN:
+            return self.of_parts(reduce_op, [value] * self.local_count)
         if reduce_op is ReduceOp.MEAN or (isinstance(value, int) and value == 0):
             return value
         raise ValueError(
@@ -280,12 +286,19 @@ class MirroredStrategy(Strategy):
             "same in all replicas. For the sum over replicas, let each replica make its own: `tf.identity(x)`."
         )
 
+    def of_parts(self, reduce_op: ReduceOp, parts: Sequence[Any]) -> Any:
+        """Return the sum or mean over all replicas; `parts` are those of this process."""
+        if not self.communicates:
+            return reduce_op.of_all(parts)
+        return self.all_reduce(reduce_op, ReduceOp.SUM.of_all(parts))
+
     def gather(self, value: Any, axis: int) -> Any:
         """Return the values of the replicas joined along an axis, for each leaf of a nest."""
         self._check_across()
         if self.spans_processes:
             return process_values.all_gathered(value, axis)
-        return nest.map_structure(functools.partial(_gathered, axis), value)
+        local = nest.map_structure(functools.partial(_gathered, axis), value)
+        return process_values.all_gathered(local, axis) if self.communicates else local
 
     def experimental_local_results(self, value: Any) -> tuple[Any, ...]:
         """Return the values of the replicas in a tuple; a nest without distributed values is its only element."""
@@ -297,7 +310,7 @@ class MirroredStrategy(Strategy):
 
     def experimental_distribute_dataset(self, dataset: Dataset, options: Any = None) -> Any:
         """Return a dataset whose batches are split among the replicas. Raises ValueError for elements without rows."""
-        return split(dataset, self.num_replicas_in_sync) if self.num_replicas_in_sync > 1 else dataset
+        return split(dataset, self.local_count) if self.local_count > 1 else dataset
 
     def distribute_datasets_from_function(
         self, dataset_fn: Callable[[InputContext], Dataset], options: Any = None
@@ -306,25 +319,30 @@ class MirroredStrategy(Strategy):
 
         If `options` has the replication mode `PER_REPLICA`, the function is called for each replica.
         """
-        replicas = self.num_replicas_in_sync
         is_each = getattr(options, "experimental_replication_mode", None) is InputReplicationMode.PER_REPLICA
-        pipelines = replicas if is_each else 1
-        datasets = [dataset_fn(InputContext(pipelines, index, replicas)) for index in range(pipelines)]
-        return in_turn(datasets, replicas) if replicas > 1 else datasets[0]
+        pipelines = self.local_count if is_each else 1
+        datasets = [self._pipeline(dataset_fn, pipelines, index) for index in range(pipelines)]
+        return in_turn(datasets, self.local_count) if self.local_count > 1 else datasets[0]
+
+    def _pipeline(self, dataset_fn: Callable[[InputContext], Dataset], pipelines: int, index: int) -> Any:
+        """Return the dataset of one of the pipelines of this process."""
+        return dataset_fn(InputContext(pipelines, index, self.num_replicas_in_sync))
 
     def experimental_distribute_values_from_function(self, value_fn: Callable[[Any], Any]) -> Any:
         """Return the values of `value_fn` for the context of each replica."""
-        if self.num_replicas_in_sync == 1:
-            return super().experimental_distribute_values_from_function(value_fn)
-        contexts = [
-            ValueContext(index, self.num_replicas_in_sync) for index in range(self.num_replicas_in_sync)
-        ]
-        return nest.map_structure(lambda *parts: PerReplica(parts), *[value_fn(one) for one in contexts])
+        count = self.num_replicas_in_sync
+        values = [value_fn(ValueContext(self.rank + index, count)) for index in range(self.local_count)]
+        return nest.map_structure(lambda *parts: PerReplica(parts), *values) if len(values) > 1 else values[0]
 
 
 def _default_devices() -> list[str]:
     found = list_logical_devices("GPU") or list_logical_devices("CPU")
     return [device.name for device in found]
+
+
+def local_sum(value: Any) -> Any:
+    """Return the sum of the values of the replicas of this process."""
+    return ReduceOp.SUM.of_all(value.values) if isinstance(value, DistributedValues) else value
 
 
 def _gathered(axis: int, value: Any) -> Any:

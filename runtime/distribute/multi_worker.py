@@ -1,26 +1,26 @@
-"""`MultiWorkerMirroredStrategy`: one replica in each of several processes, on one machine or on many.
+"""`MultiWorkerMirroredStrategy`: replicas in several processes, on one machine or on many.
 
 TF_CONFIG names the workers     ==>     JAX joins them     ==>     variables start equal, and updates are added up
 """
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..core.export import export
-from ..core.variable_enums import VariableSynchronization
+from ..executors import xla
 from ..kernels import collectives
+from ..ops.collective.reductions import replica_id
 from ..tracing.cache_key import Identity
-from . import process_values, sharding
+from . import sharding
 from .cluster_resolvers import ClusterResolver, TFConfigClusterResolver
-from .context import Scope, graphs_for
-from .mirrored import MirroredExtended
-from .options import CommunicationImplementation, CommunicationOptions, ValueContext
-from .reduce_op import ReduceOp
-from .strategy import InputContext, Strategy
-from .variables import DistributedVariable, MirroredVariable, SyncOnReadVariable, distributed
+from .context import graphs_for
+from .input import DistributedDataset, split
+from .mirrored import MirroredExtended, MirroredStrategy
+from .options import CommunicationImplementation, CommunicationOptions
+from .strategy import InputContext
+from .variables import DistributedVariable
 
 
 class MultiWorkerExtended(MirroredExtended):
@@ -28,41 +28,26 @@ class MultiWorkerExtended(MirroredExtended):
 
     _strategy: MultiWorkerMirroredStrategy
 
-    def reduce_to(self, reduce_op: Any, value: Any, destinations: Any, options: Any = None) -> Any:
-        """Return the sum or mean over the workers."""
-        return self._strategy.all_reduce(ReduceOp.of(reduce_op), value, options)
-
-    def batch_reduce_to(
-        self, reduce_op: Any, value_destination_pairs: Sequence[tuple[Any, Any]], options: Any = None
-    ) -> list[Any]:
-        """Return the sum or mean of all values over the workers, in one collective operation."""
-        values = [value for value, _ in value_destination_pairs]
-        reduced: list[Any] = self._strategy.all_reduce(ReduceOp.of(reduce_op), values, options)
-        return reduced
-
     def _in_multi_worker_mode(self) -> bool:
-        return self._strategy.num_replicas_in_sync > 1
+        return self._strategy.workers > 1
 
     @property
     def should_checkpoint(self) -> bool:
         """True for the chief, the worker that writes checkpoints."""
-        return self._strategy.rank == 0
+        return self._strategy.worker == 0
 
     should_save_summary = should_checkpoint
 
-    @property
-    def parameter_devices(self) -> tuple[str, ...]:
-        return self._strategy.devices
-
-    worker_devices = parameter_devices
-
 
 @export("distribute.MultiWorkerMirroredStrategy")
-class MultiWorkerMirroredStrategy(Strategy):
-    """A strategy with a replica in each of several processes, which run the same program.
+class MultiWorkerMirroredStrategy(MirroredStrategy):
+    """A strategy with replicas in each of several processes, which run the same program.
+
+    A process has a replica for each device of JAX: for each of its GPUs or TPUs, or for the CPU. A program that gives
+    JAX several CPUs (by XLA_FLAGS=--xla_force_host_platform_device_count=2, for example) has a replica for each.
 
     Variables that are made in its scope start with the values of the first worker. Gradients and updates with an
-    aggregation are added up over the workers. Without a cluster, the strategy has one replica. Needs the extra `jax`.
+    aggregation are added up over the replicas. Without a cluster, the strategy has one process. Needs the extra `jax`.
 
     Args:
         cluster_resolver: names the workers, and this one. Default: `TFConfigClusterResolver()`, which reads TF_CONFIG.
@@ -84,33 +69,45 @@ class MultiWorkerMirroredStrategy(Strategy):
         cluster_resolver: ClusterResolver | None = None,
         communication_options: CommunicationOptions | None = None,
     ) -> None:
-        super().__init__(MultiWorkerExtended(self))
-        self.cluster_resolver = cluster_resolver or TFConfigClusterResolver()  # type: ignore[assignment]
-        self._options = communication_options or CommunicationOptions()
-        addresses, self.rank = _members(self.cluster_resolver)
-        self.num_replicas_in_sync = len(addresses)
-        self.spans_processes = len(addresses) > 1
-        if self.spans_processes:
-            _join(addresses, self.rank, self._options.timeout_seconds)
+        resolver = cluster_resolver or TFConfigClusterResolver()
+        options = communication_options or CommunicationOptions()
+        addresses, self.worker = _members(resolver)
+        self.workers = len(addresses)
+        if self.workers > 1:
+            _join(addresses, self.worker, options.timeout_seconds)
+            self.job = f"{resolver.task_type}/replica:0/task:{resolver.task_id}"
+        super().__init__(xla.started_devices() if self.workers > 1 else xla.chosen_devices())
+        self.extended = MultiWorkerExtended(self)
+        self.cluster_resolver = resolver  # type: ignore[assignment]
+        self._options = options
+        self._check_counts()
+        self.num_replicas_in_sync = self.workers * self.local_count
+
+    def _check_counts(self) -> None:
+        """Raise ValueError if the workers have different numbers of devices."""
+        counts = collectives.sizes_of(self.local_count)
+        if len(set(counts)) > 1:
+            raise ValueError(
+                f"the workers have different numbers of devices: {counts}. Give each process as many, for example by "
+                "CUDA_VISIBLE_DEVICES"
+            )
 
     @property
-    def devices(self) -> tuple[str, ...]:
-        """The name of the device of this worker."""
-        resolver: Any = self.cluster_resolver
-        job = f"{resolver.task_type}/replica:0/task:{resolver.task_id}" if self.spans_processes else None
-        return (f"/job:{job or 'localhost/replica:0/task:0'}/device:CPU:0",)
+    def spans_processes(self) -> bool:  # type: ignore[override]
+        """True if this process has one of several replicas, or while this thread traces a graph for all."""
+        return (self.workers > 1 and self.local_count == 1) or super().spans_processes
 
-    def scope(self) -> contextlib.AbstractContextManager[Any]:
-        """Make this the current strategy in the block; the variables that it makes start equal in all workers."""
-        return Scope(self, self._created)
+    @property
+    def rank(self) -> Any:  # type: ignore[override]
+        """The number of the first replica in this process; a tensor in a graph that all replicas share."""
+        return replica_id() if super().spans_processes else self.worker * self.local_count
 
-    def _created(self, next_creator: Callable[..., Any], **kwargs: Any) -> DistributedVariable:
-        is_on_read = kwargs["synchronization"] is VariableSynchronization.ON_READ
-        kind = SyncOnReadVariable if is_on_read else MirroredVariable
-        made = distributed(self, next_creator, kwargs, 1, kind)
-        (component,) = made.values
-        if self.spans_processes and component._array.dtype.kind != "O":
-            component._array = collectives.copied(component._array, 0)
+    def _distributed(self, next_creator: Callable[..., Any], kwargs: dict[str, Any]) -> DistributedVariable:
+        made = super()._distributed(next_creator, kwargs)
+        if self.workers > 1 and made.values[0]._array.dtype.kind != "O":
+            initial = collectives.copied(made.values[0]._array, 0)
+            for component in made.values:
+                component._array = initial.copy()
         return made
 
     def run(
@@ -120,55 +117,30 @@ class MultiWorkerMirroredStrategy(Strategy):
         kwargs: Mapping[str, Any] | None = None,
         options: Any = None,
     ) -> Any:
-        """Return `fn(*args, **kwargs)`, called in the replica of this worker."""
-        # A graph for this replica does not aggregate the variables that it reads.
-        own = graphs_for((Identity(self), self.rank)) if self.spans_processes else contextlib.nullcontext()
-        with own:
+        """Call `fn` in each replica of this worker, and return the results as `MirroredStrategy.run` does."""
+        if self.local_count > 1 or self.workers == 1:
             return super().run(fn, args, kwargs, options)
-
-    def all_reduce(self, reduce_op: ReduceOp, value: Any, options: Any = None) -> Any:
-        """Return the sum or mean of a nest of tensors over the workers."""
-        if not self.spans_processes:
-            return value
-        size = (options or self._options).bytes_per_pack
-        return process_values.all_reduced(reduce_op, value, self.num_replicas_in_sync, size)
-
-    def reduce(self, reduce_op: Any, value: Any, axis: Any = None) -> Any:
-        """Return the sum or mean over the workers, and over an axis of each tensor if `axis` is not None."""
-        if not self.spans_processes:
-            return super().reduce(reduce_op, value, axis)
-        self._check_across()
-        return process_values.reduced(ReduceOp.of(reduce_op), value, axis, self.num_replicas_in_sync)
-
-    def gather(self, value: Any, axis: int) -> Any:
-        """Return the values of the workers joined along an axis, for each leaf of a nest."""
-        self._check_across()
-        return process_values.all_gathered(value, axis) if self.spans_processes else value
-
-    def of_first_replica(self, value: Any) -> Any:
-        """Return the value of the first worker, whose shape is the same in all workers."""
-        return process_values.broadcast(value, 0) if self.spans_processes else value
+        with graphs_for((Identity(self), self.rank)):  # which do not aggregate the variables that they read
+            return super().run(fn, args, kwargs, options)
 
     def experimental_distribute_dataset(self, dataset: Any, options: Any = None) -> Any:
         """Return the part of this worker of each global batch, or of the files; see `AutoShardPolicy`."""
-        if not self.spans_processes:
-            return dataset
-        return sharding.sharded(dataset, self.num_replicas_in_sync, self.rank)
+        if self.workers == 1:
+            return super().experimental_distribute_dataset(dataset, options)
+        own = sharding.sharded(dataset, self.workers, self.worker)
+        return DistributedDataset(own) if self.local_count == 1 else split(own, self.local_count)
 
-    def distribute_datasets_from_function(
-        self, dataset_fn: Callable[[InputContext], Any], options: Any = None
-    ) -> Any:
-        """Return the dataset of `dataset_fn(InputContext(workers, this worker, replicas))`.
+    def _pipeline(self, dataset_fn: Callable[[InputContext], Any], pipelines: int, index: int) -> Any:
+        """Return the dataset of one of the pipelines of this process.
 
-        A worker whose dataset ends before those of others gets empty batches until all have ended.
+        If it ends before those of other workers, it has empty batches until all have ended.
         """
-        workers = self.num_replicas_in_sync
-        dataset = dataset_fn(InputContext(workers, self.rank, workers))
-        return sharding.together(dataset) if self.spans_processes else dataset
-
-    def experimental_distribute_values_from_function(self, value_fn: Callable[[Any], Any]) -> Any:
-        """Return the value of this worker: `value_fn` of its `ValueContext`."""
-        return value_fn(ValueContext(self.rank, self.num_replicas_in_sync))
+        number = self.worker * pipelines + index
+        dataset = dataset_fn(InputContext(self.workers * pipelines, number, self.num_replicas_in_sync))
+        if self.workers == 1:
+            return dataset
+        own = sharding.together(dataset)
+        return DistributedDataset(own) if self.local_count == 1 else own
 
 
 @export("distribute.experimental.MultiWorkerMirroredStrategy")

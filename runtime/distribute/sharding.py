@@ -27,10 +27,10 @@ from ..data.pipeline_stage import INFINITE, UNKNOWN, Elements, PipelineStage, Re
 from ..data.reorder_stages import Sharded
 from ..data.source_datasets import Slices
 from ..kernels import collectives
-from .input import DistributedDataset, check_rows, divided, rows_between
+from .input import check_rows, divided, rows_between
 
 
-def sharded(dataset: Dataset, workers: int, rank: int) -> DistributedDataset:
+def sharded(dataset: Dataset, workers: int, rank: int) -> Dataset:
     """Return the elements for the worker `rank`. Raises ValueError for elements without rows, and for too few files."""
     check_rows(dataset)
     policy = AutoShardPolicy(dataset.options().experimental_distribute.auto_shard_policy)
@@ -48,9 +48,9 @@ def sharded(dataset: Dataset, workers: int, rank: int) -> DistributedDataset:
     return together(dataset.map(part))
 
 
-def together(dataset: Dataset) -> DistributedDataset:
+def together(dataset: Dataset) -> Dataset:
     """Return a dataset that all workers iterate over equally often."""
-    return DistributedDataset(Dataset(Together(dataset._stage)))
+    return Dataset(Together(dataset._stage))
 
 
 class Pieces(PipelineStage):

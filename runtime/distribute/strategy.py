@@ -100,7 +100,7 @@ class StrategyExtended:
     @property
     def parameter_devices(self) -> tuple[str, ...]:
         """The devices that hold the variables."""
-        return ReplicaContext(self._strategy).devices
+        return tuple(f"/job:{self._strategy.job}/device:{name}" for name in self._strategy.device_names)
 
     worker_devices = parameter_devices
 
@@ -118,8 +118,12 @@ class Strategy:
 
     num_replicas_in_sync = 1
     cluster_resolver = None
-    spans_processes = False  # whether replicas are in other processes
+    local_count = 1  # the number of replicas in this process
+    workers = 1  # the number of processes
+    spans_processes = False  # whether this process has one of several replicas, or traces a graph for all
     rank = 0  # the number of the first replica in this process
+    job = "localhost/replica:0/task:0"  # the first part of the names of devices
+    device_names: Sequence[str] = ("CPU:0",)
 
     def scope(self) -> contextlib.AbstractContextManager[Any]:
         """Make this the current strategy in the block. Raises RuntimeError in a replica, or in another strategy."""

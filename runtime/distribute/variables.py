@@ -141,7 +141,7 @@ class MirroredVariable(DistributedVariable, Mirrored):
             value = strategy.of_first_replica(value)
         elif (
             isinstance(value, DistributedValues)
-            or strategy.spans_processes
+            or strategy.communicates
             or self.aggregation is VariableAggregation.SUM
         ):
             value = strategy.extended.reduce_to(_REDUCED[self.aggregation], value, self)
@@ -203,10 +203,7 @@ class SyncOnReadVariable(DistributedVariable):
             return self.distribute_strategy.of_first_replica(parts[0])  # type: ignore[no-any-return]
         op = _REDUCED[self.aggregation]
         total: Tensor
-        if self.distribute_strategy.spans_processes:
-            total = self.distribute_strategy.all_reduce(op, parts[0])
-        else:
-            total = op.of_all(parts)
+        total = self.distribute_strategy.of_parts(op, parts)
         return total
 
     @property

@@ -17,6 +17,7 @@ from ..functionalize.errors import CannotCompileError, NeverRunsError
 from ..ir.graph import Graph
 from ..ir.traits import LOCATES_ERRORS
 from ..ir.value_types import AnySpec, TensorType
+from ..kernels.collectives import SingleProcess, active
 from ..kernels.replica_threads import run_in_threads
 from ..ops.framework.attribute_parsers import Object
 from ..ops.framework.op import Tensors, op
@@ -38,12 +39,13 @@ def _(inputs: Sequence[Any], part: ReplicatedGraph) -> Sequence[Any]:
 
 
 class ReplicatedGraph:
-    """A graph that several replicas run, on devices of JAX."""
+    """A graph that several replicas run, on devices of JAX: all of them, or the part in this process."""
 
-    def __init__(self, graph: Graph, devices: Sequence[Any]) -> None:
+    def __init__(self, graph: Graph, devices: Sequence[Any], spans_processes: bool = False) -> None:
         self.graph = graph
         self.count = len(devices)
         self._devices: Sequence[Any] | None = devices
+        self._spans_processes = spans_processes
         self._xla: Any = None
         self._plan: Runner | None = None
         self._dtypes = [
@@ -69,7 +71,7 @@ class ReplicatedGraph:
         if self._xla is None:
             from .xla.replicated_function import ReplicatedXlaFunction  # imports JAX
 
-            self._xla = ReplicatedXlaFunction(self.graph, self._devices)
+            self._xla = ReplicatedXlaFunction(self.graph, self._devices, self._spans_processes)
         try:
             return self._xla.run_rows(rows)  # type: ignore[no-any-return]
         except NeverRunsError:
@@ -91,7 +93,8 @@ class ReplicatedGraph:
 
             self._plan = planned(self.graph).run
         plan = self._plan
-        return run_in_threads([lambda row=row: plan(row) for row in rows])  # type: ignore[misc]
+        calls = [lambda row=row: plan(row) for row in rows]
+        return run_in_threads(calls, active.engine if self._spans_processes else SingleProcess())
 
 
 def has_replicas(graph: Graph) -> bool:

@@ -1,4 +1,4 @@
-"""Replicas that run in threads of one process: an engine of collective operations for each thread.
+"""Replicas that run in threads: an engine of collective operations for each thread, in one or several processes.
 
 thread 0: all_reduce [1.] ─┐ the last one to come wakes the others
 thread 1: all_reduce [2.] ─┘                                            ==>     [3.] in both
@@ -13,9 +13,14 @@ from typing import Any
 import numpy as np
 
 from .. import errors
-from .collectives import Array, active
+from .collectives import Array, CollectiveEngine, SingleProcess, active
 
 _REDUCE: dict[str, Callable[..., Array]] = {"sum": np.sum, "min": np.min, "max": np.max}
+
+
+Merge = Callable[[list[Array], CollectiveEngine], Array]
+
+ALONE = SingleProcess()
 
 
 class _StoppedError(Exception):
@@ -25,34 +30,37 @@ class _StoppedError(Exception):
 class _Exchange:
     """The place where `size` threads exchange arrays. All give the next array before one of them goes on."""
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, processes: CollectiveEngine) -> None:
         self.size = size
+        self.processes = processes
         self.mismatch = ""
         self._changed = threading.Condition()
         self._parts: dict[int, tuple[str, Array]] = {}
-        self._rows: list[Array] = []
+        self._result: Array = np.empty(0)
         self._rounds = 0
         self._has_ended = False
 
-    def exchanged(self, rank: int, what: str, array: Array) -> list[Array]:
-        """Return the arrays of all threads, in the order of their ranks."""
+    def exchanged(self, rank: int, what: str, array: Array, merge: Merge) -> Array:
+        """Return what `merge` makes of the arrays of all threads, in the order of their ranks."""
         with self._changed:
             number = self._rounds
             self._parts[rank] = what, array
             if len(self._parts) == self.size:
-                self._finish()
+                self._finish(merge)
             else:
                 self._changed.wait_for(lambda: self._rounds > number or self._has_ended)
             if self._rounds == number or self.mismatch:
                 raise _StoppedError
-            return self._rows
+            return self._result
 
-    def _finish(self) -> None:
+    def _finish(self, merge: Merge) -> None:
         kinds = [self._parts[rank][0] for rank in range(self.size)]
         if len(set(kinds)) > 1:
             self.mismatch = "; ".join(f"replica {rank} runs {kind}" for rank, kind in enumerate(kinds))
-        self._rows = [self._parts[rank][1] for rank in range(self.size)]
+        rows = [self._parts[rank][1] for rank in range(self.size)]
         self._parts = {}
+        if not self.mismatch:
+            self._result = merge(rows, self.processes)
         self._rounds += 1
         self._changed.notify_all()
 
@@ -72,7 +80,10 @@ class _ThreadEngine:
     mesh = None
 
     def __init__(self, exchange: _Exchange, rank: int) -> None:
-        self.rank, self.size = rank, exchange.size
+        processes = exchange.processes
+        self.rank = processes.rank * exchange.size + rank
+        self.size = processes.size * exchange.size
+        self._thread = rank
         self._exchange = exchange
 
     def run(self, what: str, call: Callable[[], Any]) -> Any:
@@ -80,17 +91,25 @@ class _ThreadEngine:
         return call()
 
     def all_reduce(self, flat: Array, reduction: str) -> Array:
-        """Return the vector reduced over the threads."""
-        rows = self._exchanged(reduction, flat)
-        total: Array = _REDUCE[reduction](np.stack(rows), axis=0).astype(flat.dtype)
-        return total
+        """Return the vector reduced over the threads of all processes."""
+
+        def merge(rows: list[Array], processes: CollectiveEngine) -> Array:
+            total: Array = _REDUCE[reduction](np.stack(rows), axis=0).astype(flat.dtype)
+            return processes.all_reduce(total, reduction)
+
+        return self._exchanged(reduction, flat, merge)
 
     def all_gather(self, flat: Array) -> Array:
         """Return a matrix with the vector of each thread as a row."""
-        return np.stack(self._exchanged("gather", flat))
 
-    def _exchanged(self, kind: str, flat: Array) -> list[Array]:
-        return self._exchange.exchanged(self.rank, f"{kind} of {flat.dtype.name}[{flat.size}]", flat)
+        def merge(rows: list[Array], processes: CollectiveEngine) -> Array:
+            return processes.all_gather(np.concatenate(rows)).reshape(-1, flat.size)
+
+        return self._exchanged("gather", flat, merge)
+
+    def _exchanged(self, kind: str, flat: Array, merge: Merge) -> Array:
+        what = f"{kind} of {flat.dtype.name}[{flat.size}]"
+        return self._exchange.exchanged(self._thread, what, flat, merge)
 
     def announce(self, topic: str, text: str) -> None:
         """Do nothing: threads share the program's objects."""
@@ -100,12 +119,14 @@ class _ThreadEngine:
         raise errors.InternalError(f"no process announces {topic}")
 
 
-def run_in_threads(calls: Sequence[Callable[[], Any]]) -> list[Any]:
+def run_in_threads(calls: Sequence[Callable[[], Any]], processes: CollectiveEngine = ALONE) -> list[Any]:
     """Return the results of the calls, each in a thread of its own, as replicas of one program.
+
+    `processes` joins these threads to those of other processes, which make as many calls.
 
     Raises the error of the first replica that fails, and FailedPreconditionError if they run different collectives.
     """
-    exchange = _Exchange(len(calls))
+    exchange = _Exchange(len(calls), processes)
     results: list[Any] = [None] * len(calls)
     failures: list[BaseException | None] = [None] * len(calls)
 

@@ -31,7 +31,7 @@ class Training:
         x = generator.normal(size=(64, 8)).astype(np.float32)
         y = x @ generator.normal(size=(8, 1)).astype(np.float32)
         own = np.random.default_rng(
-            strategy.rank
+            strategy.worker
         )  # other numbers in each worker: those of the first one count
         with strategy.scope():
             self.w = tf.Variable(0.3 * own.normal(size=(8, 16)).astype(np.float32))
@@ -300,6 +300,57 @@ def compiled(strategy: Any, folder: Path) -> Any:
     return found
 
 
+def devices(strategy: Any, folder: Path) -> Any:
+    """Use several devices in each worker."""
+    found: dict[str, Any] = {
+        executor: Training(strategy, executor).losses(0, STEPS) for executor in ("plan", "xla")
+    }
+    found["devices"] = strategy.extended.worker_devices
+    kinds = tf.VariableAggregation
+    with strategy.scope():
+        made = {kind.name: tf.Variable(float(strategy.worker), aggregation=kind) for kind in kinds}
+
+    def replica() -> Any:
+        context = tf.distribute.get_replica_context()
+        number = tf.cast(context.replica_id_in_sync_group, tf.float32)
+        for variable in made.values():
+            variable.assign_add(number + 1.0)
+        rows = context.all_gather(tf.fill([context.replica_id_in_sync_group + 1], number), 0)
+        return {"rows": rows, "mean": context.all_reduce("mean", number), "number": number}
+
+    for name, run in (("eager", strategy.run), ("graph", tf.function(strategy.run))):
+        for variable in made.values():
+            variable.assign(0.0)
+        result = run(replica)
+        found[name] = {
+            "rows": [part.numpy().tolist() for part in result["rows"].values],
+            "mean": [float(part) for part in result["mean"].values],
+            "sum": float(strategy.reduce("SUM", result["number"], axis=None)),
+            "mean of rows": float(strategy.reduce("MEAN", result["rows"], axis=0)),
+            "gathered": strategy.gather(strategy.run(_row, args=(result["number"],)), 0).numpy().tolist(),
+            "variables": {kind: [float(part) for part in variable.values] for kind, variable in made.items()},
+        }
+    gather = tf.function(
+        lambda x: tf.distribute.get_replica_context().all_gather(2.0 * x, 0), jit_compile="xla"
+    )
+    for name, rows in (("even", lambda one: 2), ("uneven", lambda one: one.replica_id_in_sync_group + 1)):
+        parts = strategy.experimental_distribute_values_from_function(
+            lambda one, rows=rows: tf.fill([rows(one)], float(one.replica_id_in_sync_group))
+        )
+        found[name] = [part.numpy().tolist() for part in strategy.run(gather, args=(parts,)).values]
+    numbers = strategy.experimental_distribute_values_from_function(lambda one: one.replica_id_in_sync_group)
+    found["numbers"] = list(numbers.values)
+    own = strategy.distribute_datasets_from_function(
+        lambda context: tf.data.Dataset.range(3 + context.input_pipeline_id).batch(1)
+    )
+    found["function"] = [[part.numpy().tolist() for part in batch.values] for batch in own]
+    return found
+
+
+def _row(value: Any) -> Any:
+    return tf.reshape(value, [1])
+
+
 def failing(strategy: Any, folder: Path, worker: int, number: int) -> Any:
     """Let a worker send a signal to itself; the others report the error of their next step, and end that worker.
 
@@ -343,7 +394,7 @@ def stop_chief(strategy: Any, folder: Path) -> Any:
 PARTS = {
     part.__name__: part
     for part in (
-        *(train, compiled, resume, values, data, save, fit, guide),
+        *(train, compiled, resume, values, data, save, fit, guide, devices),
         *(kill_last, kill_chief, stop_last, stop_chief),
     )
 }
@@ -356,7 +407,7 @@ def main() -> None:
     found: dict[str, Any] = {}
     for part in parts:
         found[part] = PARTS[part](strategy, Path(folder))
-        (Path(folder) / f"worker-{strategy.rank}.json").write_text(json.dumps(found))
+        (Path(folder) / f"worker-{strategy.worker}.json").write_text(json.dumps(found))
 
 
 if __name__ == "__main__":

@@ -30,7 +30,12 @@ def _gpu_of(index: int) -> dict[str, str]:
 
 
 def run_workers(
-    count: int, folder: Path, parts: Sequence[str], limit: float = 120.0, program: Path = PROGRAM
+    count: int,
+    folder: Path,
+    parts: Sequence[str],
+    limit: float = 120.0,
+    program: Path = PROGRAM,
+    **environment: str,
 ) -> Ended:
     """Run the parts of the program in `count` processes; none is left when this returns."""
     with reserved_ports(count) as ports:
@@ -38,7 +43,7 @@ def run_workers(
         processes = [
             subprocess.Popen(
                 [sys.executable, str(program), *([str(folder)] if program is PROGRAM else []), *parts],
-                env={**os.environ, **_gpu_of(index), "TF_CONFIG": config(members, index)},
+                env={**os.environ, **environment, **_gpu_of(index), "TF_CONFIG": config(members, index)},
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
                 text=True,

@@ -29,9 +29,11 @@ from .library import (
     INSTALL,
     MissingDeviceError,
     available,
+    chosen_devices,
     has_several_cpus,
     local_devices,
     missing,
+    started_devices,
 )
 
 if TYPE_CHECKING:
@@ -40,8 +42,8 @@ if TYPE_CHECKING:
     from .xla_function import XlaFunction
 
 __all__ = [
-    "AXIS", "INSTALL", "MissingDeviceError", "XlaFunction", "available", "compiled", "has_several_cpus",
-    "local_devices", "missing", "operation_kinds",
+    "AXIS", "INSTALL", "MissingDeviceError", "XlaFunction", "available", "chosen_devices", "compiled",
+    "has_several_cpus", "local_devices", "missing", "operation_kinds", "started_devices",
 ]  # fmt: skip
 
 

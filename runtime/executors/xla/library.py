@@ -106,6 +106,22 @@ def has_several_cpus(count: int) -> bool:
     return max(int(chosen[1]) if chosen else 0, _configured_cpus()) >= count
 
 
+def chosen_devices() -> list[str]:
+    """Return the names of the accelerators, or of the CPUs that the program has given JAX; one CPU by default."""
+    if available() and (has_several_cpus(2) or accelerators()):
+        return started_devices()
+    return ["CPU:0"]
+
+
+def started_devices() -> list[str]:
+    """Return the names of JAX's devices in this process, which are accelerators or CPUs. JAX is started."""
+    import jax
+
+    _state["is_used"] = True
+    devices = jax.local_devices()
+    return [f"{device.platform.upper()}:{number}" for number, device in enumerate(devices)]
+
+
 def _configured_cpus() -> int:
     jax = sys.modules.get("jax")
     return 0 if jax is None else int(jax.config.jax_num_cpu_devices)

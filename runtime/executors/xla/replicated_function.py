@@ -1,4 +1,4 @@
-"""Graphs that several devices of this process run together, each as a replica with inputs of its own."""
+"""Graphs that several devices run together, each as a replica with inputs of its own: those of one or all processes."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ import jax
 import numpy as np
 
 from ...ir.graph import Graph
+from ...kernels.collectives import SingleProcess, active
 from ...ops.state.compare_and_swap import exchange
 from .library import AXIS
+from .spmd_function import agreed, changed_meanwhile
 from .spmd_program import SpmdProgram, with_even_gathers
 from .xla_function import XlaFunction, XlaProgram, without_state
 
@@ -20,8 +22,11 @@ _TRIES = 3
 class ReplicatedXlaFunction(XlaFunction):
     """A graph for the devices of a mesh, compiled for each combination of shapes, which all replicas share."""
 
-    def __init__(self, graph: Graph, devices: Sequence[Any]) -> None:
+    def __init__(self, graph: Graph, devices: Sequence[Any], spans_processes: bool = False) -> None:
         super().__init__(graph)
+        self._spans_processes = spans_processes
+        if spans_processes:
+            devices = sorted(jax.devices(), key=lambda device: device.process_index)
         self._mesh = jax.sharding.Mesh(np.array(devices), (AXIS,))
 
     def run_rows(self, rows: Sequence[Sequence[Any]]) -> list[Sequence[Any]] | None:
@@ -30,22 +35,33 @@ class ReplicatedXlaFunction(XlaFunction):
         Return None if the plan must run: the replicas have different shapes, a check has failed, or other threads
         keep changing the variables.
         """
-        if any(map(self._has_twins, rows)):
-            return None
         for _ in range(_TRIES):
             given = [self._arrays(row) for row in rows]
-            if len({tuple(map(np.shape, arrays)) for arrays in given}) > 1:
+
+            def find(given: list[list[Any]] = given) -> Any:
+                return None if any(map(self._has_twins, rows)) else self._common_program(given)
+
+            engine = active.engine if self._spans_processes else SingleProcess()
+            program = agreed(engine, self.graph, find) if self._spans_processes else find()
+            if program is None:
                 return None
-            program: Any = self._programs.get(self._key(given[0])) or self._program(given[0])
-            if len(set(map(self._key, given))) > 1:  # integers on which shapes depend
-                return None
-            results = program.run(given)
+            results = engine.run(f"the program {self.graph.name}", lambda: program.run(given))  # noqa: B023
             if results is None:
                 return None
             if self._assign(program, rows, given, results):
                 count = len(self.graph.outputs)
                 return [found[:count] for found in results]
+            if self._spans_processes:
+                raise changed_meanwhile(self.graph)
         return None
+
+    def _common_program(self, given: Sequence[list[Any]]) -> Any:
+        """Return the program for the inputs of all replicas; None if they have different shapes."""
+        if len({tuple(map(np.shape, arrays)) for arrays in given}) > 1:
+            return None
+        program = self._programs.get(self._key(given[0])) or self._program(given[0])
+        is_common = len(set(map(self._key, given))) == 1  # integers on which shapes depend
+        return program if is_common else None
 
     def _assign(self, program: Any, rows: Any, given: Any, results: Any) -> bool:
         count = len(self.graph.outputs)

@@ -8,7 +8,7 @@ Processes have one program only if their shapes are equal, which the last batch 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,37 @@ from .spmd_program import SpmdProgram, with_even_gathers
 from .xla_function import XlaFunction, XlaProgram, without_state
 
 _REFUSED, _PLANNED = -1, -2
+
+
+def agreed(engine: CollectiveEngine, graph: Graph, find: Callable[[], Any]) -> Any:
+    """Return the program that `find` returns, if it is the same in all processes; None if all must run the plan.
+
+    Raises the CannotCompileError of `find`, and FailedPreconditionError if another process has one.
+    """
+    program: Any = None
+    refusal = None
+    try:
+        program = find()
+    except NeverRunsError:
+        pass  # the plan raises the error of the operation, in all processes
+    except CannotCompileError as error:
+        refusal = error
+    state = program.digest if program is not None else _PLANNED if refusal is None else _REFUSED
+    states = [int(row[0]) for row in engine.all_gather(np.array([state], np.int64))]
+    if refusal is not None:
+        raise refusal
+    if _REFUSED in states:
+        raise errors.FailedPreconditionError(
+            f"worker {states.index(_REFUSED)} cannot compile {graph.name} by XLA; see its error"
+        )
+    return program if len(set(states)) == 1 else None
+
+
+def changed_meanwhile(graph: Graph) -> errors.AbortedError:
+    """Return the error for variables that have changed during a run, which other processes have finished."""
+    return errors.AbortedError(
+        f"another thread has changed a variable of {graph.name} during a step of several processes"
+    )
 
 
 class CollectiveXlaFunction(XlaFunction):
@@ -47,26 +78,17 @@ class CollectiveXlaFunction(XlaFunction):
     def _run_together(self, engine: CollectiveEngine, arguments: Sequence[Any]) -> Any:
         """Return the outputs, or None if all processes must run the plan."""
         arrays = self._arrays(arguments)
-        program: Any = None
-        refusal = None
+
+        def find() -> Any:
+            if self._has_twins(arguments):
+                return None
+            return self._programs.get(self._key(arrays)) or self._program(arrays)
+
         try:
-            if not self._has_twins(arguments):
-                program = self._programs.get(self._key(arrays)) or self._program(arrays)
-        except NeverRunsError:
-            pass  # the plan raises the error of the operation, in all processes
-        except CannotCompileError as error:
-            refusal = error
-        state = program.digest if program is not None else _PLANNED if refusal is None else _REFUSED
-        states = [int(row[0]) for row in engine.all_gather(np.array([state], np.int64))]
-        if refusal is not None:
-            raise refused(self.graph, refusal)
-        if _REFUSED in states:
-            raise errors.FailedPreconditionError(
-                f"worker {states.index(_REFUSED)} cannot compile {self.graph.name} by XLA; see its error"
-            )
-        if program is None or len(set(states)) > 1:
-            return None
-        return self._assigned(program, arguments, arrays, engine)
+            program = agreed(engine, self.graph, find)
+        except CannotCompileError as refusal:
+            raise refused(self.graph, refusal) from None
+        return None if program is None else self._assigned(program, arguments, arrays, engine)
 
     def _assigned(
         self, program: Any, arguments: Sequence[Any], arrays: Sequence[Any], engine: CollectiveEngine
@@ -78,9 +100,7 @@ class CollectiveXlaFunction(XlaFunction):
         count = len(self.graph.outputs)
         variables = [arguments[i] for i in program.assigned]
         if not exchange(variables, [arrays[i] for i in program.assigned], results[count:]):
-            raise errors.AbortedError(
-                f"another thread has changed a variable of {self.graph.name} during a step of several processes"
-            )
+            raise changed_meanwhile(self.graph)
         return results[:count]
 
     def _functional(self) -> tuple[Graph, list[int]]:

@@ -180,6 +180,52 @@ def test_the_loop_of_the_guides_resumes_from_a_checkpoint(alone, workers):
         np.testing.assert_allclose(found["guide"]["losses"], first["losses"][7:], rtol=1e-6)
 
 
+@pytest.fixture(scope="module")
+def devices(tmp_path_factory):
+    """The results of two processes with two devices each."""
+    flags = "--xla_force_host_platform_device_count=2"
+    return run_workers(
+        2,
+        tmp_path_factory.mktemp("devices"),
+        ["devices"],
+        XLA_FLAGS=flags,
+        PYTHONWARNINGS="error::RuntimeWarning",
+    )
+
+
+needs_devices = pytest.mark.skipif(not FUZZ, reason="starts two processes more: for `make hosts`")
+
+
+@needs_devices
+def test_several_devices_in_each_worker_train_like_one_process(alone, devices):
+    assert devices.codes == [0, 0], devices.errors
+    for found in (found["devices"] for found in devices.found):
+        np.testing.assert_allclose(found["plan"], alone["train"]["losses"], rtol=1e-5)
+        np.testing.assert_allclose(found["xla"], alone["train"]["losses"], rtol=1e-5)
+
+
+@needs_devices
+def test_replicas_of_several_devices_and_workers_communicate(devices):
+    for worker, found in enumerate(found["devices"] for found in devices.found):
+        own = [2 * worker, 2 * worker + 1]
+        assert found["devices"] == [f"/job:worker/replica:0/task:{worker}/device:CPU:{i}" for i in (0, 1)]
+        assert found["numbers"] == own
+        assert found["even"] == [[0.0, 0.0, 2.0, 2.0, 4.0, 4.0, 6.0, 6.0]] * 2
+        assert found["uneven"] == [[0.0, 2.0, 2.0, 4.0, 4.0, 4.0, 6.0, 6.0, 6.0, 6.0]] * 2
+        assert found["function"] == [[[[0], [1]], [[2], []]], [[[0], [1]], [[2], [3]]]][worker]
+        for values in (found["eager"], found["graph"]):
+            assert values["rows"] == [[0.0, 1.0, 1.0, 2.0, 2.0, 2.0, 3.0, 3.0, 3.0, 3.0]] * 2
+            assert values["mean"] == [1.5, 1.5]
+            assert (values["sum"], values["mean of rows"]) == (6.0, 2.0)
+            assert values["gathered"] == [0.0, 1.0, 2.0, 3.0]
+            assert values["variables"] == {
+                "NONE": [number + 1.0 for number in own],
+                "SUM": [10.0, 10.0],
+                "MEAN": [2.5, 2.5],
+                "ONLY_FIRST_REPLICA": [1.0, 1.0],
+            }
+
+
 def test_no_process_is_left(workers):
     _, folder = workers
     listed = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
