@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...core.freed_memory import return_freed_memory
 from ...core.gc_pause import Pause
 from ...functionalize.errors import CannotCompileError, NeverRunsError
 from ...functionalize.random import with_streams
@@ -285,6 +286,7 @@ class JitFunction:
         kernel = loader.kernel(mismatched, failed, self.fail)
         code = kernel.code
         unit.forget()
+        return_freed_memory()  # of the compiler: the first run needs new memory
         if unit.overwritten:
             code = self._with_overwritten(code, unit, key)
         if native_call.is_available():
