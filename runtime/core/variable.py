@@ -25,6 +25,7 @@ from . import late_binding, shapes
 from .conversion import convert_to_tensor, register_conversion
 from .devices import CPU, placement
 from .export import export
+from .held_values import value_of
 from .symbolic_tensor import SymbolicTensor
 from .tensor import EagerTensor, Operators, Reference, Tensor, value_text
 from .variable_creators import CreatedByScope
@@ -39,10 +40,13 @@ from .variable_scatter import PartialUpdates
 _numbers = itertools.count()
 
 
-class _NoValue:
-    """Descriptor for the missing value of a graph's variable. Instances with a value shadow it."""
+class _Value:
+    """Descriptor for a value that is no array of NumPy yet, or that is missing. Instances with a value shadow it."""
 
     def __get__(self, variable: Variable | None, owner: type) -> Any:
+        found = None if variable is None else value_of(variable)
+        if found is not None:
+            return found
         if variable is not None and variable._owner is not None:
             raise NotImplementedError(
                 f"{variable.name} belongs to a graph: it has a value in a session, `session.run(variable)`"
@@ -76,7 +80,7 @@ class Variable(PartialUpdates, Operators, metaclass=CreatedByScope):
     (array([1., 2.], dtype=float32), array([5., 6.], dtype=float32))
     """
 
-    _array: np.ndarray[Any, Any] = _NoValue()  # type: ignore[assignment]
+    _array: np.ndarray[Any, Any] = _Value()  # type: ignore[assignment]
     _owner: Any = None  # the graph builder that owns the variable; None if it has a value of its own
     _initial: Any = None
     _initializer: Any = None

@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -17,20 +16,19 @@ import numpy as np
 from ...core.freed_memory import return_freed_memory
 from ...core.gc_pause import Pause
 from ...functionalize.errors import CannotCompileError, NeverRunsError
-from ...functionalize.random import with_streams
 from ...ir.graph import Graph
 from ...ir.nesting import room_for
 from ...ir.structured import communicates
-from ...ir.value_types import ListType, TensorType, VariableType
+from ...ir.value_types import ListType, TensorType
 from ...kernels.collective_transcript import Transcript
 from ...ops.state.compare_and_swap import exchange
+from ..compiled_function import FAILED, CompiledFunction
 from . import exclusive, llvm_engine, value_specialization
 from .call import native_call
 from .compile_graph import Fence, prepared, refused
 from .list_abi import demand_compiled, described, received
 
 if TYPE_CHECKING:
-    from ..plan.plan import Plan
     from .call.kernel import Kernel
 
 _MOST_SHAPES = 64
@@ -46,33 +44,25 @@ _TRIES = 3
 
 Compiled = Callable[[Sequence[Any]], Any]
 
-_FAILED = object()
 
+class JitFunction(CompiledFunction):
+    """A graph that is compiled by LLVM for each combination of shapes that it is run with.
 
-class JitFunction:
-    """A graph that is compiled for each combination of shapes that it is run with.
-
-    If that is impossible, `run` raises CompilationError with the reasons. `by_value` are the integer inputs
-    whose values shapes depend on: the graph is also compiled for each of these values.
+    `by_value` are the integer inputs whose values shapes depend on: the graph is also compiled for each of these
+    values.
     """
 
     _is_measured = False  # whether the code is instrumented for a profile
 
     def __init__(self, graph: Graph) -> None:
         self._communicates = communicates(graph)
-        self.graph = graph = _combined(graph) if self._communicates else graph
-        self._whole, self._streams = with_streams(graph)
-        # serializes runs that draw from streams, so that none draws the same numbers
-        self._in_turn = threading.RLock()
+        graph = _combined(graph) if self._communicates else graph
+        super().__init__(graph)
         self.by_value: tuple[int, ...] = ()
-        self._plan: Plan | None = None
         self._code: dict[Any, Compiled] = {}
         self._kernels: dict[Any, Kernel] = {}  # of code that is called without a wrapper
         self._assigned: list[int] = []
         self._overwritten: dict[Any, dict[int, int]] = {}  # by key, see exclusive.py
-        self._variables = [
-            i for i, value in enumerate(self._whole.inputs) if isinstance(value.spec, VariableType)
-        ]
         self._lists = {
             i: value.spec for i, value in enumerate(graph.inputs) if isinstance(value.spec, ListType)
         }
@@ -110,25 +100,21 @@ class JitFunction:
     def run(self, arguments: Sequence[Any]) -> Sequence[Any]:
         """Return the outputs for the values of the inputs; variables are assigned last."""
         if not self._communicates:
-            results: Sequence[Any] = self._attempt(arguments)
-            return self.fail(arguments) if results is _FAILED else results
+            return super().run(arguments)
         with Transcript().recording() as transcript:
-            results = self._attempt(arguments)
-        if results is _FAILED:
+            results: Sequence[Any] = self._attempt(arguments)
+        if results is FAILED:
             results = transcript.repeated(lambda: self.fail(arguments))
         return results
 
     def _attempt(self, arguments: Sequence[Any]) -> Any:
-        """Return the outputs, or `_FAILED` if the plan must run."""
         try:
-            if self._streams:
-                with self._in_turn:
-                    return self._run([*arguments, *self._streams])
-            return self._run(arguments)
-        except (NeverRunsError, MemoryError):
-            return _FAILED
-        except CannotCompileError as refusal:
-            raise refused(self.graph, refusal) from None
+            return super()._attempt(arguments)
+        except MemoryError:
+            return FAILED
+
+    def _refused(self, refusal: CannotCompileError) -> Exception:
+        return refused(self.graph, refusal)
 
     @property
     def draws(self) -> bool:
@@ -145,26 +131,20 @@ class JitFunction:
 
         The variables themselves are unchanged. `copies` has one for the id of each.
         """
+        if self._has_twins(arguments):
+            return None
         given = [copies.get(id(x), x) for x in (*arguments, *self._streams)]
         try:
             results = self._run(given)
         except (NeverRunsError, CannotCompileError, MemoryError):
             return None
-        return None if results is _FAILED else [*results, *(copy._array for copy in copies.values())]
+        return None if results is FAILED else [*results, *(copy._array for copy in copies.values())]
 
-    def demand(self, arguments: Sequence[Any]) -> None:
-        """Raise the error of `run` if inputs like these cannot be compiled; LLVM is not run."""
-        try:
-            with Fence(self.graph):
-                self._lowered([*arguments, *self._streams])
-        except NeverRunsError:
-            return
-        except CannotCompileError as refusal:
-            raise refused(self.graph, refusal) from None
+    def _prepare(self, arguments: Sequence[Any]) -> None:
+        with Fence(self.graph):
+            self._lowered(arguments)
 
     def _run(self, arguments: Sequence[Any]) -> Any:
-        if self._has_twins(arguments):
-            return _FAILED  # only the plan handles the order of updates
         for _ in range(1 if self._communicates else _TRIES):
             arrays = self._arrays(arguments)
             key, given, needed = self._given(arrays)
@@ -176,7 +156,7 @@ class JitFunction:
             shared = exclusive.copied_if_shared(given, self._overwritten.get(key, {}), given is not arrays)
             results = code(given)
             del needed
-            if results is _FAILED or not (self._assigned or self._made or self._is_sized):
+            if results is FAILED or not (self._assigned or self._made or self._is_sized):
                 return results
             count = len(self.graph.outputs)
             found = self._described(results[:count], self._specs[key])
@@ -187,25 +167,13 @@ class JitFunction:
                 for i, state in streams.items():  # `run` holds the lock of streams
                     arguments[i]._array = state
                 return found
-        return _FAILED  # other threads keep changing the variables, which the plan does not wait for
-
-    def _has_twins(self, arguments: Sequence[Any]) -> bool:
-        """Return whether one variable is passed twice."""
-        count = len(self._variables)
-        return count > 1 and len({id(arguments[i]) for i in self._variables}) < count
+        return FAILED  # other threads keep changing the variables, which the plan does not wait for
 
     def _described(self, results: Sequence[Any], described: dict[int, Any]) -> Sequence[Any]:
         """Return the results, with descriptors converted to lists and tensors."""
         if not described:
             return results
         return [received(x, described[i]) if i in described else x for i, x in enumerate(results)]
-
-    def _arrays(self, arguments: Sequence[Any]) -> list[Any]:
-        """Return the inputs, with the current values of variables."""
-        arrays = list(arguments)
-        for i in self._variables:
-            arrays[i] = arguments[i]._array
-        return arrays
 
     def _given(self, arrays: list[Any]) -> tuple[Any, list[Any], Any]:
         """Return the key of the code for these inputs, the code's arguments, and objects to keep alive."""
@@ -302,20 +270,12 @@ class JitFunction:
 
         def complete(given: Sequence[Any]) -> Any:
             results = code(given)
-            if results is _FAILED or len(results) == count:  # those of copies are complete already
+            if results is FAILED or len(results) == count:  # those of copies are complete already
                 return results
             rest = iter(results)
             return [given[overwritten[i]] if i in overwritten else next(rest) for i in range(count)]
 
         return complete
-
-    def fail(self, arguments: Sequence[Any]) -> Sequence[Any]:
-        """Run the plan, which raises the error that native code has detected."""
-        if self._plan is None:
-            from ..plan.plan import Plan  # rarely needed
-
-            self._plan = Plan(self.graph)
-        return self._plan.run(arguments)
 
 
 def _combined(graph: Graph) -> Graph:
@@ -326,7 +286,7 @@ def _combined(graph: Graph) -> Graph:
 
 
 def _failed(arrays: Sequence[Any]) -> Any:
-    return _FAILED
+    return FAILED
 
 
 def _shapes(arrays: Sequence[Any]) -> tuple[Any, ...]:

@@ -9,12 +9,13 @@
     rule_registry.py    the table of operations: a rule, the kernel traced with jax.numpy, or a reason
     numpy_namespace.py  kernels with jax.numpy in the place of NumPy
     rules/              the rules of operations
-    buffers.py          the arrays of JAX whose memory variables hold
+    buffers.py          the arrays of JAX whose memory arrays of NumPy show
+    xla_program.py      a graph of static shapes as one program, which overwrites the state that it is given
     xla_function.py     a graph for any shapes; the plan runs failed calls again, and reports the error
     spmd_program.py     a program of several devices, each with inputs of its own; spmd_function.py one of processes
 
-A run changes no variable before it has succeeded. A failed check is a flag among the results; the plan then runs the
-same inputs again, and raises the error with the line of user code.
+A run that fails gives variables their old values back. A failed check is a flag among the results; the plan then runs
+the same inputs again, and raises the error with the line of user code.
 
 >>> missing() is None or "pip install" in missing()
 True

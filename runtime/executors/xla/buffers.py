@@ -9,9 +9,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 
-_ARRAY = type(jnp.zeros(()))
+from .library import wide
+
+ARRAY = type(jnp.zeros(()))
+"""The class of arrays of JAX."""
 
 
 def owner(array: Any) -> Any:
@@ -26,8 +30,17 @@ def owner(array: Any) -> Any:
     if type(base) is not memoryview:
         return array
     found = base.obj
-    if type(found) is not _ARRAY or found.is_deleted() or found.committed:
+    if type(found) is not ARRAY or found.is_deleted() or found.committed:
         return array
     kind = found.aval
     is_equal = kind.shape == array.shape and kind.dtype == array.dtype and not kind.weak_type
     return found if is_equal else array
+
+
+def moved(array: Any) -> Any:
+    """Return an array of JAX with the same elements: the one whose memory `array` shows, or a copy."""
+    found = owner(array)
+    if type(found) is ARRAY:
+        return found
+    with wide():
+        return jax.device_put(array, may_alias=False).block_until_ready()

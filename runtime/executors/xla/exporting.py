@@ -20,7 +20,7 @@ from ...functionalize.shapes import specialized
 from ...ir.graph import Constant, Graph
 from ...ir.value_types import TensorType
 from .library import wide
-from .xla_function import XlaProgram
+from .xla_program import XlaProgram
 
 Sizes = Sequence[int | str]
 

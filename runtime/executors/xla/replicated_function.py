@@ -14,7 +14,8 @@ from ...ops.state.compare_and_swap import exchange
 from .library import AXIS
 from .spmd_function import agreed, changed_meanwhile
 from .spmd_program import SpmdProgram, with_even_gathers
-from .xla_function import XlaFunction, XlaProgram, without_state
+from .xla_function import XlaFunction, without_state
+from .xla_program import XlaProgram
 
 _TRIES = 3
 

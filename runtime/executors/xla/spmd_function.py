@@ -20,7 +20,8 @@ from ...kernels.collectives import CollectiveEngine, active
 from ...ops.state.compare_and_swap import exchange
 from .diagnostics import refused
 from .spmd_program import SpmdProgram, with_even_gathers
-from .xla_function import XlaFunction, XlaProgram, without_state
+from .xla_function import XlaFunction, without_state
+from .xla_program import XlaProgram
 
 _REFUSED, _PLANNED = -1, -2
 

@@ -21,7 +21,7 @@ from ...ir.graph import Graph, Operation
 from ...ops.collective.gathering import all_gather
 from .library import AXIS, wide
 from .region_trace import DeviceAxis
-from .xla_function import OPTIONS, XlaProgram
+from .xla_program import OPTIONS, XlaProgram
 
 _PRINTS = "it prints, which programs of several devices do not"
 

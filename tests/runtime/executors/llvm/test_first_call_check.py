@@ -157,7 +157,7 @@ def test_kinds_of_numbers_are_compared() -> None:
 
 
 def test_native_code_that_always_falls_back_is_dropped(hot: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jit_function.JitFunction, "_run", lambda self, arguments: jit_function._FAILED)
+    monkeypatch.setattr(jit_function.JitFunction, "_run", lambda self, arguments: jit_function.FAILED)
     graph = tf.function(lambda x: x + 1).get_concrete_function(tf.constant(1)).graph
     runner = tiering.TieredRunner(graph, EXECUTORS["plan"](graph))
     assert [int(runner.run([np.int32(2)])[0]) for _ in range(tiering.TRIALS)] == [3] * tiering.TRIALS
