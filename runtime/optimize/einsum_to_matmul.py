@@ -34,7 +34,7 @@ def _einsum(operation: Operation, walk: Rewriter) -> Found:
     if len(factors) != 2 or factors[0].dtype.numpy.char not in FAST or not all(map(is_static, shapes)):
         return None
     terms, result = spelled(operation.attrs["equation"], shapes)  # type: ignore[arg-type]
-    sizes, form = sizes_of(terms, shapes), matrix_form(*terms, result)  # type: ignore[arg-type]
+    sizes, form = sizes_of(terms, shapes), matrix_form(terms[0], terms[1], result)  # type: ignore[arg-type]
     if sizes is None or form is None or not is_worth_it(form, sizes):
         return None
     _, batch, rows, columns, summed = form

@@ -20,6 +20,7 @@ from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from ..ir.op_def import OpDef
 from ..ir.source_location import Origin
 from ..ir.value_types import AnySpec
+from ..ops.arrays.concat_split import join
 from ..ops.arrays.getitem import select
 from ..ops.arrays.reshape import reshape
 from ..ops.framework.region_ops import WHILE
@@ -27,41 +28,7 @@ from ..ops.linalg.matmul import matmul_op
 from ..ops.lists.tensor_array import array_new, array_stack, array_write
 from ..ops.math.arithmetic import add, floordiv, floormod, multiply
 from .row_groups import Exit, RowGroup, Shape, static_shape
-
-FEWEST_ROWS = 64
-"""Tiles have at least so many rows of a matrix: products of fewer rows are slow."""
-
-
-class Tiling(NamedTuple):
-    """The number of matrices in a tile, of all matrices, of rows of each matrix in a tile, and of all rows."""
-
-    matrices: int
-    all_matrices: int
-    rows: int
-    all_rows: int
-
-    @property
-    def steps(self) -> int:
-        return self.all_matrices // self.matrices
-
-    @property
-    def parts(self) -> int:
-        return self.all_rows // self.rows
-
-
-def tiling(shape: Shape, most: int) -> Tiling | None:
-    """Return tiles of at most so many elements of a tensor; None if there are none that are large enough."""
-    *lead, size, width = shape
-    count, fitting = math.prod(lead), max(most // width, 1)
-    if fitting >= size:
-        found = Tiling(_divisor(count, fitting // size), count, size, size)
-    else:
-        found = Tiling(1, count, _divisor(size, fitting), size)
-    return found if found.steps * found.parts > 1 and found.rows >= min(FEWEST_ROWS, size) else None
-
-
-def _divisor(number: int, most: int) -> int:
-    return next(each for each in range(min(number, most), 0, -1) if number % each == 0)
+from .tile_sizes import Tiling
 
 
 class LoopBody:
@@ -144,11 +111,30 @@ class _Part(NamedTuple):
         return math.prod(self.lead) > 1
 
 
+def add_loops(body: LoopBody, group: RowGroup, loops: Sequence[TiledGroup]) -> None:
+    """Add loops that follow each other in the rows of a group, and the results of the exits."""
+    found = [each.add_to(body) for each in loops]
+    for operation, kind in group.exits.items():
+        (old,) = operation.outputs
+        if len(found) == 1:
+            body.reshape(found[0][operation], static_shape(old) or (), old)
+            continue
+        pieces = [
+            body.reshape(results[operation], each.shape_of(operation))
+            for each, results in zip(loops, found, strict=True)
+        ]
+        if kind is Exit.SUM:
+            body.add(add, pieces, old)
+        else:
+            body.add(join, pieces, old, axis=len(group.shape) - 2)
+
+
 class TiledGroup:
-    """The loops that compute the exits of a group; `add_to` adds them to the operations of a graph."""
+    """The loops that compute the exits of a group, or some rows of them; `add_to` adds them to a graph's operations."""
 
     def __init__(self, group: RowGroup, tiles: Tiling) -> None:
         self.group, self.tiles = group, tiles
+        self.is_part = tiles.all_rows < group.shape[-2]
         self.lead = group.shape[:-2]
         self.batch = (tiles.matrices,) if tiles.matrices > 1 else ()
         inside = {value for operation in group.operations for value in operation.outputs}
@@ -175,17 +161,25 @@ class TiledGroup:
         shape: Any = static_shape(operand)
         return (*(1,) * (len(self.lead) - len(shape[:-2])), *shape[:-2])
 
-    def add_to(self, body: LoopBody) -> None:
-        """Add the loops, and the results of the exits."""
+    def add_to(self, body: LoopBody) -> dict[Operation, Value]:
+        """Add the loops, and return the stacked results of the exits."""
         self.parts = {key: self._prepared(body, *key) for key in self.operands}
         lists = [self._list(body, operation) for operation in self.rows + self.sums]
         given = [part.value for part in self.parts.values()]
         found = body.loop(self.tiles.steps, lists, given, self._step)
+        stacked = {}
         for operation, one in zip(self.rows + self.sums, found, strict=True):
-            (old,) = operation.outputs
-            shape, count = self._shape(operation), self._count(operation)
-            whole = body.add(array_stack, [one], dtype=old.dtype, element_shape=shape, size=count)
-            body.reshape(whole, static_shape(old) or (), old)
+            dtype, shape, size = operation.outputs[0].dtype, self._shape(operation), self._count(operation)
+            stacked[operation] = body.add(array_stack, [one], dtype=dtype, element_shape=shape, size=size)
+        return stacked
+
+    def shape_of(self, operation: Operation) -> Shape:
+        """Return the shape of the rows of an exit's result that the loops compute."""
+        shape: Any = static_shape(operation.outputs[0])
+        if self.group.exits[operation] is Exit.SUM:
+            return shape  # type: ignore[no-any-return]
+        axis = len(self.lead)
+        return (*shape[:axis], self.tiles.all_rows, *shape[axis + 1 :])
 
     def _prepared(self, body: LoopBody, operand: Operand, is_whole: bool) -> _Part:
         """Add the reshaping of an operand, so that its items are what tiles read."""
@@ -193,6 +187,9 @@ class TiledGroup:
         if not shape:
             return _Part(operand, (), False)
         rows, width = (1, *shape)[-2:]
+        if self.is_part and not is_whole and rows > 1:
+            start, rows = self.tiles.start, self.tiles.all_rows
+            operand = body.add(select, [operand], key=f"..., {start}:{start + rows}, :")
         by_part = not is_whole and rows > 1 and self.tiles.parts > 1
         lead = self._lead_of(operand)
         own = (self.tiles.parts, self.tiles.rows, width) if by_part else (rows, width)

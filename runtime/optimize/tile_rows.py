@@ -12,13 +12,16 @@ another number of threads. The pass runs after all others.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..config import optimizer
 from ..ir.graph import Graph, Operand
 from ..ops.linalg.matmul import matmul_op
 from .options import OptimizerOptions
 from .rewriter import Rewriter
 from .row_groups import RowGroup, large_shapes, row_groups
-from .tile_loop import LoopBody, TiledGroup, tiling
+from .tile_loop import LoopBody, TiledGroup, add_loops
+from .tile_sizes import tilings
 
 LARGE = 1 << 26
 """The bytes from which on a tensor is computed in tiles."""
@@ -37,18 +40,16 @@ def _tiled(graph: Graph) -> Graph:
     if any(operation.regions for operation in graph.operations):
         graph = Rewriter(graph).run({}, _tiled)
     for shape in large_shapes(graph, LARGE):
-        if (tiles := tiling(shape, TILE)) is None:
-            continue
-        for group in row_groups(graph, shape):
-            loops = TiledGroup(group, tiles)
-            if loops.fits() and any(
-                each.op is matmul_op for each in group.operations if each not in group.exits
-            ):
+        tiles = tilings(shape, TILE)
+        for group in row_groups(graph, shape) if tiles else ():
+            loops = [TiledGroup(group, each) for each in tiles]
+            products = [each.op is matmul_op for each in group.operations if each not in group.exits]
+            if any(products) and all(each.fits() for each in loops):
                 graph = _with_loops(graph, group, loops)
     return graph
 
 
-def _with_loops(graph: Graph, group: RowGroup, loops: TiledGroup) -> Graph:
+def _with_loops(graph: Graph, group: RowGroup, loops: Sequence[TiledGroup]) -> Graph:
     """Return the graph with the loops instead of the group's exits, at the place of the last of these.
 
     Operations between exits that read their results follow the loops.
@@ -67,7 +68,7 @@ def _with_loops(graph: Graph, group: RowGroup, loops: TiledGroup) -> Graph:
             waiting.update(operation.outputs)
             late.append(operation)
     body = LoopBody(graph.operations[last].origin)
-    loops.add_to(body)
+    add_loops(body, group, loops)
     operations = (*early, *body.operations, *late, *graph.operations[last + 1 :])
     found = Graph(graph.name, graph.inputs, operations, graph.outputs)
     return Graph(graph.name, graph.inputs, found.live_operations(), graph.outputs)

@@ -15,7 +15,7 @@ from agc.runtime.ir.graph import Graph
 from agc.runtime.ir.value_types import TensorType
 from agc.runtime.ir.verifier import verify
 from agc.runtime.ops.linalg import einsum
-from agc.runtime.optimize import OptimizerOptions, fusion, optimize, tile_loop, tile_rows
+from agc.runtime.optimize import OptimizerOptions, fusion, optimize, tile_rows, tile_sizes
 
 Array = np.ndarray[Any, Any]
 
@@ -25,7 +25,7 @@ def _small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let tensors of 1,024 bytes be large, and tiles have 128 elements."""
     monkeypatch.setattr(tile_rows, "LARGE", 1024)
     monkeypatch.setattr(tile_rows, "TILE", 128)
-    monkeypatch.setattr(tile_loop, "FEWEST_ROWS", 2)
+    monkeypatch.setattr(tile_sizes, "FEWEST_ROWS", 2)
 
 
 def numbers(*shape: int, dtype: Any = np.float32) -> Array:
@@ -172,8 +172,21 @@ def test_tensors_of_which_columns_are_read_stay_in_memory(program: Any) -> None:
     assert largest(found) == 2 * 16 * 16
 
 
+@pytest.mark.parametrize(("size", "rows"), [(13, (12, 1)), (17, (15, 2))])
+def test_the_last_tile_may_have_fewer_rows(size: int, rows: tuple[int, int]) -> None:
+    mask = numbers(2, 1, size, 1)
+
+    def largest_scores(q: Any, k: Any) -> Any:
+        return [tf.reduce_max(tf.matmul(q, k, transpose_b=True) * mask, 3)]
+
+    q, k, v = (numbers(2, 3, rows, 4) for rows in (size, 20, 20))
+    found = tiled(with_gradients(lambda *inputs: attention(*inputs, mask)), q, k, v, bound=1e-4)
+    assert max(largest(found), largest(tiled(largest_scores, q, k))) <= 2 * 3 * 20 * 4
+    assert tuple(each.all_rows for each in tile_sizes.tilings((size, 20), 128)) == rows
+
+
 @pytest.mark.parametrize("rows", [13, 1])
-def test_rows_that_cannot_be_divided_stay_in_memory(rows: int) -> None:
+def test_rows_that_are_too_large_for_tiles_stay_in_memory(rows: int) -> None:
     found = tiled(lambda *inputs: [attention(*inputs)], numbers(rows, 4), numbers(300, 4), numbers(300, 4))
     assert largest(found) >= rows * 300
 

@@ -6,7 +6,9 @@ from typing import Any
 
 import agc.runtime as tf
 import keras_cases
+import numpy as np
 import pytest
+from agc.runtime.optimize import tile_rows, tile_sizes
 
 RECORDED = {module: keras_cases.read(module) for module in keras_cases.MODULES}
 
@@ -24,3 +26,25 @@ def test_the_answer_is_that_of_keras(module: str, name: str, programs: dict[str,
 @pytest.fixture(scope="module")
 def programs() -> dict[str, Any]:
     return {module: keras_cases.cases(module, tf) for module in keras_cases.MODULES}
+
+
+def test_layers_of_attention_train_in_tiles(monkeypatch: pytest.MonkeyPatch) -> None:
+    def losses() -> list[float]:
+        keras = tf.keras
+        keras.utils.set_random_seed(0)
+        inputs = keras.Input((70, 8))
+        hidden = keras.layers.MultiHeadAttention(2, 4)(inputs, inputs, use_causal_mask=True)
+        model = keras.Model(inputs, keras.layers.GlobalAveragePooling1D()(hidden))
+        model.compile("sgd", "mse")
+        x = np.random.default_rng(0).normal(size=(4, 70, 8)).astype(np.float32)
+        return model.fit(x, x[:, 0], batch_size=2, epochs=2, verbose=0, shuffle=False).history["loss"]  # type: ignore[no-any-return]
+
+    tiles = []
+    with_loops = tile_rows._with_loops
+    monkeypatch.setattr(tile_rows, "_with_loops", lambda *args: tiles.append(args) or with_loops(*args))
+    whole = losses()
+    assert not tiles
+    monkeypatch.setattr(tile_rows, "LARGE", 2 * 2 * 70 * 70 * 4)
+    monkeypatch.setattr(tile_rows, "TILE", 70 * 32)
+    monkeypatch.setattr(tile_sizes, "FEWEST_ROWS", 8)
+    assert losses() == pytest.approx(whole, rel=1e-5) and len(tiles) >= 2
