@@ -53,13 +53,9 @@ def filter_tracebacks(package: str, loaded: str = "") -> None:
 
 def _filter_members(members: Mapping[str, Any]) -> None:
     for name, member in list(members.items()):
-        if isinstance(member, (staticmethod, classmethod)):
-            member = member.__func__
-        elif isinstance(member, functools.cached_property):
-            member = member.func
-        elif isinstance(member, _CACHED):
-            member = member.__wrapped__
-        if isinstance(member, types.FunctionType):
+        if type(member) in _WRAPPERS:
+            member = getattr(member, _WRAPPERS[type(member)])
+        if type(member) is types.FunctionType:
             if not name.startswith("_") or name.endswith("__"):
                 _filter_function(member)
         elif isinstance(member, property):
@@ -197,7 +193,12 @@ def _encoded(number: int) -> bytes:
 _ROWS = re.compile(rb"[\x80-\xff][\x00-\x7f]*")
 _LIBRARIES = sys.stdlib_module_names | {"numpy"}
 _LARGEST_OPERAND = 255
-_CACHED = type(functools.cache(_encoded))
+_WRAPPERS = {
+    staticmethod: "__func__",
+    classmethod: "__func__",
+    functools.cached_property: "func",
+    type(functools.cache(_encoded)): "__wrapped__",
+}
 _DONE: set[str] = set()
 _CLASSES: set[type] = set()
 _UNKNOWN = (3, 15)  # the first version that may have another form of bytecode; tracebacks stay whole there

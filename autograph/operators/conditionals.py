@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import leave_no_trace
 from ..side_effects import staged
-from ..side_effects.carried_state import CarriedState
 from ..staging import PYTHON, Backend, State, backends
 from .elif_chains import AT_ONCE, arm_of, run_arm
 from .pinned_objects import LocationMaker, PinnedObjects
+
+if TYPE_CHECKING:
+    from ..side_effects.carried_state import CarriedState
 
 Branch = Callable[..., Any]  # returns a tuple of results; a block without results may return None
 

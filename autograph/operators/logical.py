@@ -5,12 +5,14 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import leave_no_trace
 from ..side_effects import pure, staged
-from ..side_effects.carried_state import CarriedState
 from ..staging import PYTHON, State, backends
+
+if TYPE_CHECKING:
+    from ..side_effects.carried_state import CarriedState
 
 
 def if_exp(test: Any, then: Callable[[], Any], orelse: Callable[[], Any]) -> Any:

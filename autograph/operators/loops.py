@@ -8,15 +8,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from operator import length_hint
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import Diagnostic, StagingError, leave_no_trace
 from ..introspection.source_sites import running
 from ..side_effects import staged
-from ..side_effects.carried_state import CarriedState
 from ..staging import PYTHON, Backend, State, backend_of, backends, rotated
 from .conditionals import Branch, cond, keep, parameters_of
 from .pinned_objects import LocationMaker, PinnedObjects
+
+if TYPE_CHECKING:
+    from ..side_effects.carried_state import CarriedState
 
 _ENDLESS = itertools.count, itertools.cycle
 _MOST = 100_000  # maximum number of unrolled iterations; those take a quarter of an hour or more

@@ -14,6 +14,7 @@ New nodes get the position of `origin`; what fills a hole keeps its own, if it h
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Sequence
 from textwrap import dedent
@@ -26,6 +27,7 @@ from .tree_queries import Statements, position
 Filling: TypeAlias = Any  # a string, a node, or a sequence of nodes
 
 _MARK = "hole__"
+_HOLE = re.compile(r"\$(\w+)")
 
 
 # What makes a part of the new statements, given the fillings of the holes and the position for new nodes.
@@ -33,13 +35,27 @@ Maker: TypeAlias = Callable[[dict[str, Filling], dict[str, int]], Any]
 
 
 class Template:
-    """Statements with `$holes`. They are parsed once, and become functions that make them again."""
+    """Statements with `$holes`. They are parsed at the first use, and become functions that make them again."""
 
     def __init__(self, code: str) -> None:
-        self.holes = frozenset(re.findall(r"\$(\w+)", code))
-        body = gast.parse(re.sub(r"\$(\w+)", rf"{_MARK}\1", dedent(code))).body
-        self._make = _several(body)
-        self._make_value = _one(body[0].value) if isinstance(body[0], gast.Expr) else None
+        self._code = code
+
+    @functools.cached_property
+    def holes(self) -> frozenset[str]:
+        return frozenset(_HOLE.findall(self._code))
+
+    @functools.cached_property
+    def _body(self) -> list[gast.stmt]:
+        body: list[gast.stmt] = gast.parse(_HOLE.sub(rf"{_MARK}\1", dedent(self._code))).body
+        return body
+
+    @functools.cached_property
+    def _make(self) -> Maker:
+        return _several(self._body)
+
+    @functools.cached_property
+    def _make_value(self) -> Maker:
+        return _one(self._body[0].value)
 
     def __call__(self, origin: gast.AST, **fillings: Filling) -> Statements:
         """Return the statements, with every hole filled."""
@@ -50,7 +66,7 @@ class Template:
     def expression(self, origin: gast.AST, **fillings: Filling) -> gast.expr:
         """Return the expression of a template that is one expression, with every hole filled."""
         self._check(fillings)
-        value: gast.expr = self._make_value(fillings, position(origin))  # type: ignore[misc]
+        value: gast.expr = self._make_value(fillings, position(origin))
         return value
 
     def _check(self, fillings: dict[str, Filling]) -> None:

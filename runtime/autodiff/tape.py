@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import contextlib
 import enum
-import logging
 from collections.abc import Iterator, Mapping, Sequence, Set
 from types import TracebackType
 from typing import Any
@@ -47,8 +46,6 @@ from .tape_records import (
     key_of,
     spec_carries_gradient,
 )
-
-LOG = logging.getLogger("agc")
 
 _PLAIN = frozenset({EagerTensor, Variable})
 """The classes of sources that are differentiated themselves."""
@@ -197,7 +194,7 @@ class GradientTape:
                     f"Passed in object {x} of type {type(x).__name__!r}, not tf.Tensor or tf.Variable"
                 )
             if not is_continuous(x.dtype):
-                LOG.warning(
+                _warn(
                     "The dtype of the watched tensor must be floating (e.g. tf.float32), got tf.%s",
                     x.dtype.name,
                 )
@@ -404,7 +401,7 @@ class GradientTape:
             )
         if self._recording:
             if self._persistent:
-                LOG.warning(
+                _warn(
                     "Calling GradientTape.gradient on a persistent tape inside its context is significantly less "
                     "efficient than calling it outside: the operations of the gradient are recorded as well. Do so "
                     "only to compute derivatives of higher order."
@@ -532,3 +529,9 @@ def filled(grad: Any, x: Any, unconnected: UnconnectedGradients) -> Any:
     if grad is not None or unconnected is UnconnectedGradients.NONE:
         return grad
     return zeros(shape(x), x.dtype)
+
+
+def _warn(*message: str) -> None:
+    import logging  # imported late, since the import is slow
+
+    logging.getLogger("agc").warning(*message)

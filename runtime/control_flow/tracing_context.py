@@ -8,9 +8,8 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +17,9 @@ from ..core.export import export
 from ..core.symbolic_tensor import SymbolicTensor
 from ..core.tensor import EagerTensor
 from ..ir.builder import current, eagerly
+
+if TYPE_CHECKING:
+    import logging
 
 
 @export("inside_function")
@@ -90,6 +92,8 @@ def get_logger() -> logging.Logger:
     >>> get_logger().name
     'tensorflow'
     """
+    import logging  # imported late, since the import is slow
+
     return logging.getLogger("tensorflow")
 
 

@@ -17,6 +17,7 @@ from agc.autograph import api, staging
 
 from .. import executors
 from ..config import _state as switches
+from ..core.gc_pause import Pause
 from ..ir.builder import current, stack
 from .cache_entry import MISSED, build_entry
 from .cache_key import Identity, Parameters
@@ -160,7 +161,7 @@ class Dispatcher:
         if found is not None:
             self._watch.found()
             return found
-        with _tracing:
+        with _tracing, Pause():
             found = self.cache.get(key)
             if found is None:
                 found = self._traced(given, wanted)

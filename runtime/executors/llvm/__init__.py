@@ -2,6 +2,7 @@
 
     graph ──specialize──► static shapes ──lower──► LLVM IR ──engine──► native code ──entry──► callable
 
+    availability.py          whether native code is possible here
     llvm_engine.py           LLVM itself: target machine, passes, object files, loading; object_cache.py: disk cache
     module_partition.py      division of large modules, which parallel_codegen.py compiles on several threads
     opt_levels.py            the LLVM passes that a graph is worth; codegen_switches.py: those of code generation
@@ -36,8 +37,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ...functionalize.errors import CannotCompileError
+from .availability import INSTALL, missing
 from .diagnostics import CompilationError
-from .llvm_engine import INSTALL, missing
 
 if TYPE_CHECKING:
     from .compile_graph import text, text_with_origins

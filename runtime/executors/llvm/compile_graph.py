@@ -17,7 +17,7 @@ from ...functionalize.random import with_streams
 from ...ir.graph import Constant, Graph
 from ...ir.source_location import Origin
 from ...ir.value_types import ListType, VariableType
-from . import list_abi, llvm_engine
+from . import availability, list_abi, llvm_engine
 from .codegen.llvm_types import STORED
 from .diagnostics import CompilationError, CompilerFaultError
 
@@ -97,7 +97,7 @@ def lowered(
     instrumented for a profile. Without `with_sizes`, all shapes must be static. With `is_located`, the unit has the
     operation of each instruction. Raise `CannotCompileError` with the reasons.
     """
-    why = llvm_engine.missing()
+    why = availability.missing()
     if why is not None:
         raise CannotCompileError([why])
     from ...functionalize.shapes import specialized
@@ -147,7 +147,7 @@ def text_with_origins(graph: Graph) -> tuple[str, list[Origin | None]]:
 
 
 def _unit_of(graph: Graph, is_located: bool = False) -> Any:
-    why = llvm_engine.missing()
+    why = availability.missing()
     if why is not None:
         raise ValueError(f"there is no native code: {why}")
     try:

@@ -11,9 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import importlib.util
 import sys
-import sysconfig
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -24,22 +22,7 @@ from .module_partition import partition
 from .opt_levels import ALL, COLD, Level
 from .parallel_codegen import emitted, in_parallel, run_passes
 
-INSTALL = "pip install 'agc-autograph[jit]'"
-"""The command that installs the compiler."""
-
 _loading = threading.Lock()
-
-
-@functools.cache
-def missing() -> str | None:
-    """Return why compilation is impossible here, or None if it is possible."""
-    if importlib.util.find_spec("llvmlite") is None:
-        return f"llvmlite is not installed: {INSTALL}"
-    if sysconfig.get_config_var("Py_GIL_DISABLED"):
-        return "this is a free-threaded Python, whose objects the compiled code cannot read"
-    if sys.implementation.name != "cpython" or sys.maxsize < 2**32:
-        return "compiled code reads the objects of CPython on 64 bits"
-    return None
 
 
 @functools.cache

@@ -35,7 +35,7 @@ from ...ir.graph import Graph
 from ...ir.structured import communicates
 from ...ops.lists.tensor_array import PersistentArray
 from ..runners import kernel_for
-from . import llvm_engine
+from . import availability
 from .background_compiler import Job, compiler
 from .diagnostics import CompilerFaultError, tell, tell_of_difference
 from .trial_times import TRIALS, is_known, measured
@@ -66,7 +66,7 @@ Runner = Callable[[Sequence[Any]], Sequence[Any]]
 
 def is_wanted() -> bool:
     """Return whether graphs are compiled automatically."""
-    return os.environ.get("AGC_JIT") != "0" and optimizer.is_jit_allowed() and llvm_engine.missing() is None
+    return os.environ.get("AGC_JIT") != "0" and optimizer.is_jit_allowed() and availability.missing() is None
 
 
 class TieredRunner:

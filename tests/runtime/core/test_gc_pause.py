@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
+import sys
 from collections.abc import Iterator
+from types import ModuleType
 
 import agc.runtime as tf
 import numpy as np
@@ -35,6 +37,20 @@ def test_an_error_ends_the_pause() -> None:
     with pytest.raises(ValueError, match="wrong"), Pause():
         raise ValueError("wrong")
     assert gc.isenabled()
+
+
+def test_objects_of_imported_modules_are_old_after_the_pause() -> None:
+    gc.enable()
+    frozen = gc.get_freeze_count()
+    gc.unfreeze()
+    with Pause():
+        sys.modules["module_of_a_pause"] = ModuleType("module_of_a_pause")
+        objects = [[number] for number in range(20_000)]
+    del sys.modules["module_of_a_pause"]
+    young = {id(each) for generation in (0, 1) for each in gc.get_objects(generation)}
+    if frozen:
+        gc.freeze()
+    assert young.isdisjoint(map(id, objects))
 
 
 def test_modules_are_freed_except_shared_functions() -> None:

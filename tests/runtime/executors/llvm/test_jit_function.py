@@ -8,7 +8,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.executors import llvm
-from agc.runtime.executors.llvm import compile_graph, llvm_engine
+from agc.runtime.executors.llvm import availability, compile_graph
 from agc.runtime.executors.llvm.call import ctypes_entry, native_call
 
 
@@ -76,8 +76,8 @@ def test_a_rank_that_depends_on_values_is_refused() -> None:
 
 
 def test_without_a_compiler_the_error_names_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(llvm_engine, "missing", lambda: f"llvmlite is not installed: {llvm_engine.INSTALL}")
-    monkeypatch.setattr(llvm, "missing", llvm_engine.missing)
+    monkeypatch.setattr(availability, "missing", lambda: f"llvmlite is not installed: {availability.INSTALL}")
+    monkeypatch.setattr(llvm, "missing", availability.missing)
     with pytest.raises(
         ValueError, match=r"jit_compile=True needs a native compiler: .*pip install 'agc-autograph\[jit\]'"
     ):
