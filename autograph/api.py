@@ -8,7 +8,7 @@ check_source(text)    what is wrong with it
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from types import CodeType
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -31,12 +31,13 @@ from .errors import (
 )
 from .import_hook import hook
 from .import_hook.hook import install_import_hook
+from .introspection.calls import StackCall, calls_of
 from .introspection.recursion_limit import raised_recursion_limit
 from .introspection.source_sites import assigned_before, assigned_in, running
 from .options.features import USUAL, Feature, Features, options_of
 from .options.loop_options import set_loop_options
 from .options.verbosity import set_verbosity, trace
-from .policy import do_not_convert, is_user_class, is_user_code
+from .policy import do_not_convert, is_library_file, is_user_class, is_user_code
 from .traceback_filter import filter_tracebacks
 
 if TYPE_CHECKING:
@@ -50,10 +51,10 @@ __all__ = [
     "Feature", "options_of", "set_loop_options", "set_verbosity", "trace",
     "ConversionError", "StagingError", "SideEffectWarning", "Diagnostic", "Note", "Where",
     "strip_frames", "filter_tracebacks", "leave_no_trace", "keeps_frames", "is_own_file", "converted", "unconverted",
-    "converting_reachable", "checking_may_alias", "is_user_class", "is_user_code",
+    "converting_reachable", "checking_may_alias", "is_user_class", "is_user_code", "is_library_file",
     "convert_packages", "leave_packages", "conversions", "Conversion",
     "cell_name", "shown_path",
-    "running", "assigned_before", "assigned_in", "altered_in", "raised_recursion_limit",
+    "running", "assigned_before", "assigned_in", "altered_in", "raised_recursion_limit", "StackCall", "calls_of",
 ]  # fmt: skip
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -116,12 +117,13 @@ def checking_may_alias() -> AbstractContextManager[object]:
     return AliasScope()
 
 
-def unconverted(label: str) -> Diagnostic | None:
+def unconverted(label: str, calls: Sequence[StackCall] | None = None) -> Diagnostic | None:
     """For a runtime that cannot give a value: the error that says why the running code was not staged.
 
-    None if nothing special is known. `label` names the value.
+    None if nothing special is known. `label` names the value. With `calls`, the innermost first, such as those that
+    an exception has ended, they are meant instead of the running code.
     """
-    return _converter().unconverted(label)
+    return _converter().unconverted(label, calls)
 
 
 def altered_in(function: Any, name: str) -> Where | None:
@@ -130,9 +132,11 @@ def altered_in(function: Any, name: str) -> Where | None:
     >>> altered_in(lambda log: log.append(1), "log").line > 0
     True
     """
+    import inspect
+
     from .analysis import bytecode_effects
 
-    code = function.__code__
+    code = inspect.unwrap(function).__code__
     found = next((mention for mention in bytecode_effects.mentions(code, name) if mention.alters), None)
     return None if found is None else Where(code.co_filename, found.line, function=found.code.co_name)
 

@@ -12,9 +12,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from types import FunctionType
 from typing import Any
 
-from .api import Diagnostic, Note, StagingError, Where, assigned_before, assigned_in, is_user_class, running
+from .api import (
+    Diagnostic,
+    Note,
+    StagingError,
+    Where,
+    altered_in,
+    assigned_before,
+    assigned_in,
+    is_user_class,
+    running,
+)
 
 
 def staging_error(
@@ -73,6 +84,7 @@ def assigned(block: Callable[..., Any], path: str, said: str, made: Where | None
     """
     name = variable_of(path)
     where = assigned_in(block, name)
+    where = where or (altered_in(block, name) if isinstance(block, FunctionType) else None)
     if where is not None:
         return Note(where, said)
     before = assigned_before(name) or made

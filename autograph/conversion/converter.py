@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from types import (
     BuiltinFunctionType,
@@ -25,6 +25,7 @@ from typing import Any
 
 from .. import policy
 from ..errors import ConversionError, Diagnostic, leave_no_trace
+from ..introspection.calls import StackCall
 from ..introspection.code_objects import CodeMap, nested_code_objects
 from ..introspection.frames import STAND_INS, untraced
 from ..options.features import USUAL, ConversionOptions, Feature
@@ -105,15 +106,15 @@ class Converter:
         """Return a context that converts in place the functions reachable from `roots` while one is traced."""
         return self._in_place.tracing(roots)
 
-    def unconverted(self, label: str) -> Diagnostic | None:
-        """Return the diagnostic for running user code that needs a traced tensor's value.
+    def unconverted(self, label: str, calls: Sequence[StackCall] | None = None) -> Diagnostic | None:
+        """Return the diagnostic for running user code, or for ended calls, that need a traced tensor's value.
 
         It says why the code was not converted or staged.
         """
         from .diagnose_unconverted import unconverted
 
         return unconverted(
-            label, lambda code: code in self._made or code in self._straight, self._in_place.refused
+            label, lambda code: code in self._made or code in self._straight, self._in_place.refused, calls
         )
 
     def forget(self) -> None:

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import dis
 import inspect
-from types import FrameType
 
-from ..errors import Diagnostic, Where
+from ..errors import Diagnostic
+from ..introspection.calls import StackCall
 
 _GENERATOR_EXPRESSION = (
     "a generator expression",
@@ -26,10 +26,10 @@ _IN = (
 )
 
 
-def undecided(frame: FrameType, label: str) -> Diagnostic | None:
-    """Return the error for a converted function's frame, or None if none applies. `label` names the value."""
-    code = frame.f_code
-    if dis.opname[code.co_code[frame.f_lasti]] == "CONTAINS_OP":
+def undecided(call: StackCall, label: str) -> Diagnostic | None:
+    """Return the error for a call of a converted function, or None if none applies. `label` names the value."""
+    code = call.code
+    if dis.opname[code.co_code[call.offset]] == "CONTAINS_OP":
         what, why, fix = _IN
     elif code.co_name == "<genexpr>":
         what, why, fix = _GENERATOR_EXPRESSION
@@ -39,6 +39,5 @@ def undecided(frame: FrameType, label: str) -> Diagnostic | None:
         fix = "append the values to a list in an ordinary function, or decide with tf.where"
     else:
         return None
-    where = Where(code.co_filename, frame.f_lineno, function=code.co_name)
     title = f"{what} needs the value of a traced tensor"
-    return Diagnostic("AGC282", title, where, why=f"{label}; {why}", fix=fix)
+    return Diagnostic("AGC282", title, call.where(), why=f"{label}; {why}", fix=fix)

@@ -8,11 +8,12 @@ def sign(x):                ==>        why: `do_not_convert` marks it
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
-from types import CodeType, FrameType
+from collections.abc import Callable, Sequence
+from types import CodeType
 
 from .. import policy
-from ..errors import ConversionError, Diagnostic, Where, is_own_file
+from ..errors import ConversionError, Diagnostic, is_own_file
+from ..introspection.calls import StackCall, running_calls
 from ..introspection.code_objects import CodeMap
 from .diagnose_python_only import undecided
 
@@ -20,32 +21,37 @@ _ELSEWHERE = "decide with tf.where or tf.cond"
 
 
 def unconverted(
-    label: str, is_made: Callable[[CodeType], bool], refused: CodeMap[ConversionError]
+    label: str,
+    is_made: Callable[[CodeType], bool],
+    refused: CodeMap[ConversionError],
+    calls: Sequence[StackCall] | None = None,
 ) -> Diagnostic | None:
-    """Return the error for the running code, or None if none applies.
+    """Return the error for the running code, or for `calls`, the innermost first; None if none applies.
 
     `label` names the value that the code needs. `is_made` returns whether code is the result of a conversion.
     """
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and is_own_file(frame.f_code.co_filename):
-        frame = frame.f_back
-    if frame is None or frame.f_code.co_name == "<module>":
+    calls = (
+        [each for each in running_calls() if not is_own_file(each.code.co_filename)]
+        if calls is None
+        else calls
+    )
+    if not calls or calls[0].code.co_name == "<module>":
         return None
-    if is_made(frame.f_code) or _is_printed(frame):
-        return undecided(frame, label)
-    name = frame.f_code.co_qualname.rpartition("<locals>.")[2]
-    why, fix = _reason(frame, is_made, refused)
-    if policy.is_library_file(frame.f_code.co_filename, _module(frame)):
-        frame = _user(frame)
-    where = Where(frame.f_code.co_filename, frame.f_lineno, function=frame.f_code.co_name)
+    call = calls[0]
+    if is_made(call.code) or _is_printed(call):
+        return undecided(call, label)
+    name = call.code.co_qualname.rpartition("<locals>.")[2]
+    why, fix = _reason(calls, is_made, refused)
+    if _is_librarys(call):
+        call = next((each for each in calls if not _is_librarys(each)), call)
     title = f"`{name}` was not converted, and needs the value of a traced tensor"
-    return Diagnostic("AGC281", title, where, why=f"{label}; {why}", fix=fix)
+    return Diagnostic("AGC281", title, call.where(), why=f"{label}; {why}", fix=fix)
 
 
 def _reason(
-    frame: FrameType, is_made: Callable[[CodeType], bool], refused: CodeMap[ConversionError]
+    calls: Sequence[StackCall], is_made: Callable[[CodeType], bool], refused: CodeMap[ConversionError]
 ) -> tuple[str, str]:
-    code, module = frame.f_code, _module(frame)
+    code, module = calls[0].code, calls[0].module
     if policy.is_excluded(code):
         return "the function is decorated with `do_not_convert`", f"remove the decorator, or {_ELSEWHERE}"
     if policy.is_library_file(code.co_filename, module):
@@ -60,9 +66,9 @@ def _reason(
         return f"it cannot be converted: {title}" + (f" ({where})" if where else ""), error.diagnostic.fix
     from ..syntax import source
 
-    if source.file_of(code.co_filename, frame.f_globals) is None:
+    if source.file_of(code.co_filename, calls[0].variables) is None:
         return "its source cannot be found", "save it to a file and import it"
-    if not any(is_made(outer.f_code) for outer in _outwards(frame)):
+    if not any(is_made(outer.code) for outer in calls):
         return (
             "the traced function was not converted either (`autograph=False`)",
             f"convert it, or {_ELSEWHERE}",
@@ -73,25 +79,12 @@ def _reason(
     )
 
 
-def _is_printed(frame: FrameType) -> bool:
-    """Return whether a frame's module was converted ahead of time: such a module imports the operators."""
+def _is_printed(call: StackCall) -> bool:
+    """Return whether a call's module was converted ahead of time: such a module imports the operators."""
     operators = sys.modules.get("agc.autograph.operators")
-    is_known = any(value is operators for value in list(frame.f_globals.values()))
-    return is_known and not policy.is_excluded(frame.f_code)
+    is_known = any(value is operators for value in list(call.variables.values()))
+    return is_known and not policy.is_excluded(call.code)
 
 
-def _module(frame: FrameType) -> object:
-    return frame.f_globals.get("__name__")
-
-
-def _user(frame: FrameType) -> FrameType:
-    """Return the innermost frame of user code that led to a library's frame."""
-    callers = _outwards(frame)
-    users = (f for f in callers if not policy.is_library_file(f.f_code.co_filename, _module(f)))
-    return next(users, frame)
-
-
-def _outwards(frame: FrameType | None) -> Iterator[FrameType]:
-    while frame is not None:
-        yield frame
-        frame = frame.f_back
+def _is_librarys(call: StackCall) -> bool:
+    return policy.is_library_file(call.code.co_filename, call.module)

@@ -29,11 +29,14 @@ _STORES = ("STORE_FAST", "STORE_DEREF", "STORE_NAME", "STORE_GLOBAL", "STORE_ATT
 def running() -> Where:
     """Return the location of the user's expression that is being executed, up to the end of its line."""
     frame = _user_frame()
-    if frame is None:
-        return Where("<unknown>")
-    code = frame.f_code
-    positions = list(code.co_positions())[frame.f_lasti // 2]
-    return _where(code, frame.f_lineno, positions)
+    return (
+        Where("<unknown>") if frame is None else at_instruction(frame.f_code, frame.f_lineno, frame.f_lasti)
+    )
+
+
+def at_instruction(code: CodeType, line: int, offset: int) -> Where:
+    """Return the location of the expression of an instruction, up to the end of its line."""
+    return _where(code, line, list(code.co_positions())[offset // 2])
 
 
 def assigned_before(name: str) -> Where | None:
@@ -76,9 +79,15 @@ def assigned_in(block: Any, name: str) -> Where | None:
 
 def _user_frame() -> FrameType | None:
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and is_own_file(frame.f_code.co_filename):
+    while frame is not None and _is_machinery(frame):
         frame = frame.f_back
     return frame
+
+
+def _is_machinery(frame: FrameType) -> bool:
+    """Return whether a frame is one of this package, or of a library that calls the blocks which a backend stages."""
+    top = str(frame.f_globals.get("__name__")).partition(".")[0]
+    return top in ("jax", "torch") or is_own_file(frame.f_code.co_filename)
 
 
 def _codes(block: Any) -> Iterator[CodeType]:
