@@ -13,12 +13,12 @@ type, the state of a loop is traced until its types settle, and failed checks be
 from .backend import ArrayBackend, Branch, Names, Options
 from .builtins import ITERATION
 from .conditionals import truth
-from .failures import Checks, is_running, leave, raise_of
+from .failures import Checks, current, is_running, leave, raise_of
 from .leaves import is_array
-from .library import Build, Library, Program, Type
+from .library import Build, Library, Program, Type, UnknownValue
 from .tracing import converted, staged
 
 __all__ = [
     "ITERATION", "ArrayBackend", "Branch", "Build", "Checks", "Library", "Names", "Options", "Program", "Type",
-    "converted", "is_array", "is_running", "leave", "raise_of", "staged", "truth",
+    "UnknownValue", "converted", "current", "is_array", "is_running", "leave", "raise_of", "staged", "truth",
 ]  # fmt: skip

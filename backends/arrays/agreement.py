@@ -57,6 +57,8 @@ def agreed(name: str, values: Sequence[Any], blocks: Blocks) -> Column:
     if len({structure(value) for value in values}) > 1:
         said = [shown(value) for value in values]
         if lengths_differ(values):
+            if name == "comprehension":
+                raise refusal("the condition of this comprehension decides how many items it has")
             raise refusal(
                 f"the branches give the list `{name}` different lengths", _notes(blocks, name, said)
             )

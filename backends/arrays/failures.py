@@ -21,7 +21,7 @@ from types import FrameType
 from typing import Any
 
 from agc.autograph import staging
-from agc.autograph.api import Note
+from agc.autograph.api import Note, running
 from agc.autograph.staging_errors import staging_error
 
 from .library import Library
@@ -39,6 +39,9 @@ class Checks:
         self.outer = outer
         self.code: Any = None  # a scalar int32, or None before the first check
         self.errors: list[BaseException] = [] if outer is None else outer.errors
+        self.formatted: list[tuple[Any, str]] = (
+            [] if outer is None else outer.formatted
+        )  # by `print`, with formats
         self.refusals: list[BaseException] = [] if outer is None else outer.refusals
         self.entered: FrameType | None = None if outer is None else outer.entered
         self._trace = library.trace_state()
@@ -55,7 +58,9 @@ class Checks:
             self.code = code if self.code is None else self.library.where(self.code != 0, self.code, code)
 
     def number_of(self, error: BaseException) -> int:
-        """Register an exception; return its code."""
+        """Register an exception; return its code. One that no `raise` has given a line gets the running one."""
+        if error.__traceback__ is None and not hasattr(error, "__notes__"):
+            error.add_note(f"raised by {running()}")
         self.errors.append(error)
         return len(self.errors)
 

@@ -26,7 +26,7 @@ def refusal(title: str, notes: Sequence[Any] = ()) -> StagingError:
         title,
         why=f"the length of the list is known only when the program runs, and {library().name} needs all shapes before",
         fix="append in a loop over a known number of items, outside of its ifs; or make an array before the loop, and "
-        "assign its items: x[i] = value",
+        "assign its items: x[i] = value; or keep the length of a comprehension: [x if test else 0 for x in xs]",
         notes=notes,
     )
 

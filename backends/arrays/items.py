@@ -36,7 +36,9 @@ class Items:
 
     def known_count(self, what: str) -> int:
         if not isinstance(self.count, int):
-            raise TypeError(f"{what}: the number of items is known only when the program runs")
+            raise TypeError(
+                f"{what}: the number of items is known only when the program runs; write a `for` loop over them"
+            )
         return self.count
 
 
@@ -56,8 +58,12 @@ def in_range(*bounds: Any) -> Any:
     if all(map(library().is_concrete, bounds)):
         return range(*map(int, bounds))
     start, stop, step = (0, *bounds, 1) if len(bounds) == 1 else (*bounds, 1)[:3]
-    if not all(map(library().is_integer, bounds)):
-        raise TypeError("range() takes integers")
+    for bound in bounds:
+        if not library().is_integer(bound):
+            dtype = library().dtype_name(library().type_of(bound).dtype)
+            raise TypeError(f"range() takes integers, and got one of {dtype}: convert it with int(...)")
+    if library().is_concrete(step) and int(step) == 0:
+        raise ValueError("range() arg 3 must not be zero")
     distance = stop - start
     count = library().maximum(-(-distance // step), 0)
     return Items(count, [], lambda index, rows: start + index * step)

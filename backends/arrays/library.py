@@ -22,6 +22,15 @@ class Type(NamedTuple):
     varies: frozenset[str] = frozenset()
 
 
+class UnknownValue(NamedTuple):
+    """Why the library cannot give Python a value. For a truth value the reason may be that code was not converted."""
+
+    title: str
+    why: str
+    fix: str
+    is_truth: bool
+
+
 class Program(Protocol):
     """A function of arrays after its trace."""
 
@@ -42,6 +51,9 @@ class Library(Protocol):
     """An array library whose values are staged. Functions that it gets may use arrays from outside."""
 
     name: str
+    package: str
+    value: str
+    """The word for a traced value: array or tensor."""
     reductions: str
     """The advice for reducing an array of bools to one."""
     has_weak_arrays: bool
@@ -95,6 +107,10 @@ class Library(Protocol):
 
     def is_concrete(self, value: Any) -> bool:
         """Return whether Python can read the value now."""
+        ...
+
+    def unknown_value(self, error: Exception) -> UnknownValue | None:
+        """Explain an error of the library that says that Python needs a traced value; None for other errors."""
         ...
 
     # Operations

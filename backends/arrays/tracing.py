@@ -7,9 +7,11 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 from agc.autograph import api, staging
+from agc.autograph.errors import StagingError
 from agc.autograph.experimental import Feature
 
 from . import failures
+from .explanations import explained
 from .library import Library
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -27,7 +29,14 @@ def converted(function: Callable[..., Any], library: Library) -> Traced:
             library.tracing(),
             failures.outermost(library) as checks,
         ):
-            result = _outcome(code, args, kwargs, checks)
+            try:
+                result = _outcome(code, args, kwargs, checks)
+            except Exception as error:
+                reason = explained(error, library)
+                if reason is error:
+                    raise
+                cause = error.__cause__ if isinstance(error, StagingError) else error
+                raise reason.with_traceback(error.__traceback__) from cause
         if checks.refusals:
             raise checks.refusals[0]
         return result, checks

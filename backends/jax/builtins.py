@@ -10,19 +10,9 @@ from typing import Any
 
 from agc.arrays import ITERATION, is_array, truth
 
-import jax
 import jax.numpy as jnp
 
-
-def _printed(
-    *values: Any, sep: str | None = " ", end: str | None = "\n", file: Any = None, flush: bool = False
-) -> None:
-    if file is not None:
-        raise TypeError("print(file=...) of a traced array: JAX prints to the standard output")
-    text = (" " if sep is None else sep).join("{}" for _ in values) + (
-        "" if end in (None, "\n") else str(end)
-    )
-    jax.debug.print(text, *values)
+from .printing import printed
 
 
 def _extreme(whole: Callable[..., Any], pair: Callable[..., Any]) -> Callable[..., Any]:
@@ -41,6 +31,15 @@ def _extreme(whole: Callable[..., Any], pair: Callable[..., Any]) -> Callable[..
 
 def _sum(values: Any, start: Any = 0) -> Any:
     return start + jnp.sum(values, 0) if is_array(values) else builtins.sum(values, start)
+
+
+def _sorted(values: Any, *, key: Any = None, reverse: Any = False) -> list[Any]:
+    items = values if is_array(values) else jnp.stack([*values])
+    keys = items if key is None else jnp.stack([jnp.asarray(key(item)) for item in items])
+    if keys.ndim != 1:
+        raise TypeError(f"items of shape {keys.shape[1:]} have no order: give a key that returns scalars")
+    order = len(keys) - 1 - jnp.argsort(keys[::-1])[::-1] if reverse else jnp.argsort(keys)
+    return list(items[order])
 
 
 def _rounded(value: Any, digits: int | None = None) -> Any:
@@ -75,8 +74,9 @@ BUILTINS: dict[Callable[..., Any], Callable[..., Any]] = {
     builtins.max: _extreme(jnp.max, jnp.maximum),
     builtins.min: _extreme(jnp.min, jnp.minimum),
     builtins.pow: _power,
-    builtins.print: _printed,
+    builtins.print: printed,
     builtins.round: _rounded,
+    builtins.sorted: _sorted,
     builtins.sum: _sum,
     operator.contains: _contains,
 }

@@ -65,6 +65,7 @@ def jit(function: F | None = None, /, **options: Any) -> Any:
     >>> root(-1.0)
     Traceback (most recent call last):
     AssertionError: a negative number has no real root
+    raised by ...root
     """
     if function is None:
         return functools.partial(jit, **options)

@@ -18,6 +18,7 @@ from jax.extend.core import get_opaque_trace_state
 
 from .flax_state import of_the_same_level, with_flax
 from .reverse import forwards_only
+from .unknown_values import unknown_value
 
 _WEAK_ZEROS = {"i": 0, "f": 0.0, "c": 0j}
 
@@ -53,6 +54,8 @@ class JaxLibrary:
     """Implements `agc.arrays.Library`."""
 
     name = "JAX"
+    package = "jax"
+    value = "array"
     has_weak_arrays = True
     reductions = "jnp.all(...) or jnp.any(...)"
     conversions = ".astype or jnp.broadcast_to"
@@ -118,6 +121,8 @@ class JaxLibrary:
         except jax.errors.ConcretizationTypeError:
             return False
         return True
+
+    unknown_value = staticmethod(unknown_value)
 
     def is_integer(self, value: Any) -> bool:
         return bool(jnp.issubdtype(jnp.result_type(value), jnp.integer))

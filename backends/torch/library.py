@@ -37,6 +37,8 @@ class TorchLibrary:
     """Implements `agc.arrays.Library`."""
 
     name = "PyTorch"
+    package = "torch"
+    value = "tensor"
     has_weak_arrays = False
     reductions = ".all() or .any()"
     conversions = ".to(dtype) or torch.broadcast_to"
@@ -91,6 +93,9 @@ class TorchLibrary:
 
     def is_concrete(self, value: Any) -> bool:
         return not isinstance(value, FakeTensor)
+
+    def unknown_value(self, error: Exception) -> None:
+        return None  # PyTorch's own errors name the value and its line
 
     def is_integer(self, value: Any) -> bool:
         return _category(self.type_of(value).dtype.dtype) == 1

@@ -185,6 +185,34 @@ def test_print_shows_values_of_the_run(capfd):
     assert capfd.readouterr().out == "positive: 3\n"
 
 
+def test_print_shows_values_that_are_formatted_in_strings(capfd):
+    @agc.jax.jit
+    def shown(x):
+        while x < 4:
+            x *= 2
+            print(f"x = {x:.2f}, {{x}}", "{:>4}".format(x + 1), end="!\n")  # noqa: UP032
+        return x
+
+    shown(1.0)
+    jax.effects_barrier()
+    assert capfd.readouterr().out == "x = 2.00, {x}  3.0!\nx = 4.00, {x}  5.0!\n"
+    texts = []
+    jax.jit(lambda x: texts.append(f"{x}"))(1.0)
+    assert "Tracer" in texts[0]  # elsewhere JAX formats as before
+
+
+def test_sorted_orders_items_stably_by_their_keys():
+    @agc.jax.jit
+    def ordered(v, n):
+        key = lambda x: x // 2  # noqa: E731
+        return sorted(v), sorted([v[0], v[1], v[2], n], key=key), sorted(v, key=key, reverse=True)
+
+    v = [3.0, 1.0, 2.0]
+    first, second, third = ordered(jnp.array(v), 0.0)
+    assert (first, second) == (sorted(v), sorted([*v, 0.0], key=lambda x: x // 2))
+    assert third == sorted(v, key=lambda x: x // 2, reverse=True)
+
+
 def test_weak_types_adapt_as_in_jax():
     @agc.jax.jit
     def scaled(x):
