@@ -11,8 +11,9 @@
    calls, and the faster one is kept (trial_times.py).
 5. If a graph cannot be compiled as a whole, its loops are (loop_compilation.py), or the plan stays.
 
-So a program that ends at any time has taken at most twice as long as with plans alone. As always, the plan runs a call
-again if a check fails in native code. Each combination of shapes is decided separately.
+So a program that ends at any time has taken at most twice as long as with plans alone, and the time of one comparison
+for each graph. As always, the plan runs a call again if a check fails in native code. Each combination of shapes is
+decided separately.
 
 `AGC_JIT=0` in the environment and `tf.config.optimizer.set_jit(False)` disable tiering.
 """

@@ -35,6 +35,14 @@ def test_the_number_of_threads_is_restored(monkeypatch: pytest.MonkeyPatch) -> N
     assert threads == [4, 1, 4]
 
 
+@pytest.mark.parametrize("count", [1, 2])
+def test_any_number_of_parts_uses_one_thread_each(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    threads, seen = [4], []
+    record(monkeypatch, threads)
+    blas_limit.run_parts(*[lambda: seen.append(threads[-1])] * count)
+    assert seen == [1] * count and threads == [4, 1, 4]
+
+
 def test_numpys_openblas_is_found() -> None:
     """Where it is the one in NumPy's wheels."""
     switch = blas_limit._switch()
