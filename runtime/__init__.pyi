@@ -28,7 +28,7 @@ from agc.runtime.core.tensor_array import TensorArray as TensorArray
 from agc.runtime.core.shapes import TensorShape as TensorShape
 from agc.runtime.core.tensor_spec import TensorSpec as TensorSpec
 from agc.runtime.core.type_spec import TypeSpec as TypeSpec
-from agc.runtime.autodiff.tape import UnconnectedGradients as UnconnectedGradients
+from agc.runtime.autodiff.targets import UnconnectedGradients as UnconnectedGradients
 from agc.runtime.core.variable import Variable as Variable
 from agc.runtime.core.variable_enums import VariableAggregation as VariableAggregation
 from agc.runtime.core.variable_enums import VariableSynchronization as VariableSynchronization
@@ -67,7 +67,7 @@ from agc.runtime.ops.arrays.dynamic_partition import dynamic_stitch as dynamic_s
 from agc.runtime.sparse.edit_distance import edit_distance as edit_distance
 from agc.runtime.ops.linalg.matrix_functions import eig as eig
 from agc.runtime.ops.linalg.matrix_functions import eigvals as eigvals
-from agc.runtime.ops.linalg.matmul import einsum as einsum
+from agc.runtime.ops.linalg.einsum import einsum as einsum
 from agc.runtime import errors as errors
 from agc.runtime.control_flow.control_dependencies import executing_eagerly as executing_eagerly
 from agc.runtime import experimental as experimental
@@ -147,7 +147,7 @@ from agc.runtime import strings as strings
 from agc.runtime import summary as summary
 from agc.runtime.control_flow.switch_case import switch_case as switch_case
 from agc.runtime import sysconfig as sysconfig
-from agc.runtime.ops.linalg.matmul import tensordot as tensordot
+from agc.runtime.ops.linalg.tensordot import tensordot as tensordot
 from agc.runtime import test as test
 from agc.runtime import train as train
 from agc.runtime.ops.math.arithmetic import divide as truediv

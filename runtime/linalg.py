@@ -8,13 +8,15 @@ from .ops.arrays.creation import eye
 from .ops.linalg.banded_solve import banded_triangular_solve
 from .ops.linalg.decompositions import cholesky, eigh, eigvalsh, logdet, qr, svd
 from .ops.linalg.diagonals import adjoint, band_part, cross, matrix_transpose, trace
+from .ops.linalg.einsum import einsum
 from .ops.linalg.inverse_and_det import det, inv, slogdet, solve, triangular_solve
 from .ops.linalg.lu_and_lstsq import (
     cholesky_solve, lstsq, lu, lu_matrix_inverse, lu_reconstruct, lu_solve, matrix_rank, normalize, pinv,
 )
-from .ops.linalg.matmul import einsum, matmul, matvec, tensordot
+from .ops.linalg.matmul import matmul, matvec
 from .ops.linalg.matrix_diag import diag, diag_part, set_diag
 from .ops.linalg.matrix_functions import eig, eigvals, expm, logm, sqrtm, tensor_diag, tensor_diag_part
+from .ops.linalg.tensordot import tensordot
 from .ops.linalg.tridiagonal import eigh_tridiagonal, tridiagonal_matmul, tridiagonal_solve
 from .ops.math.clip import global_norm
 from .ops.reduce.norms import l2_normalize, norm

@@ -36,7 +36,7 @@ from agc.runtime.ops.linalg.decompositions import eigh as eigh
 from agc.runtime.ops.linalg.tridiagonal import eigh_tridiagonal as eigh_tridiagonal
 from agc.runtime.ops.linalg.matrix_functions import eigvals as eigvals
 from agc.runtime.ops.linalg.decompositions import eigvalsh as eigvalsh
-from agc.runtime.ops.linalg.matmul import einsum as einsum
+from agc.runtime.ops.linalg.einsum import einsum as einsum
 from agc.runtime.linear_operator import experimental as experimental
 from agc.runtime.ops.math.clip import global_norm as global_norm
 from agc.runtime.ops.reduce.norms import l2_normalize as l2_normalize
@@ -57,7 +57,7 @@ from agc.runtime.ops.linalg.inverse_and_det import slogdet as slogdet
 from agc.runtime.ops.linalg.decompositions import svd as svd
 from agc.runtime.ops.linalg.matrix_functions import tensor_diag as tensor_diag
 from agc.runtime.ops.linalg.matrix_functions import tensor_diag_part as tensor_diag_part
-from agc.runtime.ops.linalg.matmul import tensordot as tensordot
+from agc.runtime.ops.linalg.tensordot import tensordot as tensordot
 from agc.runtime.ops.linalg.diagonals import trace as trace
 from agc.runtime.ops.linalg.tridiagonal import tridiagonal_matmul as tridiagonal_matmul
 from agc.runtime.ops.linalg.tridiagonal import tridiagonal_solve as tridiagonal_solve

@@ -15,7 +15,8 @@ from ..core.missing_names import explain as _explain
 from .custom_gradient import custom_gradient, grad_pass_through, recompute_grad
 from .forward_mode import ForwardAccumulator
 from .graph_gradients import gradients, hessians
-from .tape import GradientTape, UnconnectedGradients
+from .tape import GradientTape
+from .targets import UnconnectedGradients
 
 __all__ = [
     "ForwardAccumulator", "GradientTape", "UnconnectedGradients", "custom_gradient", "grad_pass_through",

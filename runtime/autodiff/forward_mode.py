@@ -21,7 +21,8 @@ from ..ops.math.elementwise import conj
 from ..ops.reduce.reductions import reduce_sum
 from .backprop import gradients
 from .sparse_gradients import dense
-from .tape import GradientTape, UnconnectedGradients, choice, filled, known
+from .tape import GradientTape
+from .targets import UnconnectedGradients, choice, filled, known
 
 
 @export("autodiff.ForwardAccumulator")

@@ -20,8 +20,8 @@ from ..ir.captured_tensors import expose_captured
 from .backprop import gradients as swept
 from .jacobian import jacobian
 from .sparse_gradients import dense
-from .tape import UnconnectedGradients, choice, filled, known, seeded
 from .tape_records import GraphRecord, Record
+from .targets import UnconnectedGradients, choice, filled, known, seeded
 
 
 @export("autodiff.gradients", "gradients")

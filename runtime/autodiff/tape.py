@@ -11,7 +11,6 @@ of that graph. Trainable variables are watched when they are read, other tensors
 from __future__ import annotations
 
 import contextlib
-import enum
 from collections.abc import Iterator, Mapping, Sequence, Set
 from types import TracebackType
 from typing import Any
@@ -19,7 +18,6 @@ from typing import Any
 from .. import nest
 from ..core import late_binding
 from ..core.abstract_value import abstract_value_of
-from ..core.conversion import convert_to_tensor, variable_of
 from ..core.export import export
 from ..core.tensor import EagerTensor, Tensor
 from ..core.variable import Variable
@@ -34,7 +32,6 @@ from ..ops.framework.eager_calls import native
 from ..ops.math.cast import identity
 from .backprop import gradients
 from .jacobian import batch_jacobian, jacobian
-from .sparse_gradients import dense
 from .tape_plans import planned_gradients
 from .tape_records import (
     EagerRecord,
@@ -46,26 +43,18 @@ from .tape_records import (
     key_of,
     spec_carries_gradient,
 )
-
-_PLAIN = frozenset({EagerTensor, Variable})
-"""The classes of sources that are differentiated themselves."""
-
-
-@export("autodiff.UnconnectedGradients", "UnconnectedGradients")
-class UnconnectedGradients(enum.Enum):
-    """The result for a source that the target does not depend on: None, or zeros.
-
-    >>> import agc.runtime as tf
-    >>> x, y = tf.constant(1.0), tf.constant(2.0)
-    >>> with tf.GradientTape() as tape:
-    ...     tape.watch([x, y])
-    ...     z = x * 3.0
-    >>> tape.gradient(z, y, unconnected_gradients=UnconnectedGradients.ZERO).numpy()
-    np.float32(0.0)
-    """
-
-    NONE = "none"
-    ZERO = "zero"
+from .targets import (
+    PLAIN,
+    UnconnectedGradients,
+    choice,
+    differentiable,
+    filled,
+    known,
+    like_source,
+    seeded,
+    tensor_in,
+    tensors_in,
+)
 
 
 @export("autodiff.GradientTape", "GradientTape")
@@ -188,7 +177,7 @@ class GradientTape:
 
     def watch(self, tensor: Any) -> None:
         """Record operations on a tensor or variable, or on each of a nest of them, from now on."""
-        for x in nest.flatten(list(map(_tensor_in, nest.flatten(tensor)))):
+        for x in nest.flatten(list(map(tensor_in, nest.flatten(tensor)))):
             if not isinstance(x, (Tensor, Variable)):
                 raise ValueError(
                     f"Passed in object {x} of type {type(x).__name__!r}, not tf.Tensor or tf.Variable"
@@ -264,12 +253,12 @@ class GradientTape:
         """
         records = self._to_be_used()
         unconnected = choice(unconnected_gradients)
-        is_list = type(sources) is list and _PLAIN.issuperset(map(type, sources))
+        is_list = type(sources) is list and PLAIN.issuperset(map(type, sources))
         given = sources if is_list else nest.flatten(sources)
-        parts = given if _PLAIN.issuperset(map(type, given)) else list(map(_tensor_in, given))
-        flat = given if parts is given else [_differentiable(part, "source") for part in nest.flatten(parts)]
+        parts = given if PLAIN.issuperset(map(type, given)) else list(map(tensor_in, given))
+        flat = given if parts is given else [differentiable(part, "source") for part in nest.flatten(parts)]
         self._read(target)
-        seeds = seeded(_tensors_in(target), _tensors_in(output_gradients))
+        seeds = seeded(tensors_in(target), tensors_in(output_gradients))
         sought = [self._sought(source) for source in flat]
         found = planned_gradients(records, seeds, sought, self._watched)
         if found is None:
@@ -277,7 +266,7 @@ class GradientTape:
         self._used()
         grads = [filled(grad, x, unconnected) for grad, x in zip(found, flat, strict=True)]
         if parts is not given:
-            grads = list(map(_like_source, given, nest.pack_sequence_as(parts, grads)))
+            grads = list(map(like_source, given, nest.pack_sequence_as(parts, grads)))
         return grads if is_list else nest.pack_sequence_as(sources, grads)
 
     def explain(self, target: Any, source: Any) -> str:
@@ -295,7 +284,7 @@ class GradientTape:
         if self._records is None:
             raise RuntimeError("explain() comes before gradient(), unless the tape is persistent")
         with recording_by([]):
-            y, x = known(_tensor_in(target)), known(_tensor_in(source))
+            y, x = known(tensor_in(target)), known(tensor_in(source))
             explain = late_binding.gradient_explanation
             if explain.out_of_reach(y) or explain.out_of_reach(x):
                 return (
@@ -329,8 +318,8 @@ class GradientTape:
         """
         records = self._to_be_used()
         unconnected = choice(unconnected_gradients)
-        flat = [_differentiable(source, "source") for source in nest.flatten(sources)]
-        found = jacobian(self._backward(records, flat), known(_differentiable(target, "target")), flat)
+        flat = [differentiable(source, "source") for source in nest.flatten(sources)]
+        found = jacobian(self._backward(records, flat), known(differentiable(target, "target")), flat)
         self._used()
         filled_rows = [
             zeros(join([shape(target), shape(x)], 0), x.dtype)
@@ -362,7 +351,7 @@ class GradientTape:
         """
         records = self._to_be_used()
         unconnected = choice(unconnected_gradients)
-        y, x = known(_differentiable(target, "target")), _differentiable(source, "source")
+        y, x = known(differentiable(target, "target")), differentiable(source, "source")
         if not (y.shape[:1].is_compatible_with(x.shape[:1]) and y.shape.rank and x.shape.rank):
             raise ValueError(
                 f"Need first dimension of target shape ({y.shape}) and source shape ({x.shape}) to match."
@@ -441,29 +430,11 @@ if native is not None:
 computed_fast = native.tape_computed if native else computed
 
 
-def choice(value: Any) -> UnconnectedGradients:
-    try:
-        return UnconnectedGradients(value)
-    except ValueError:
-        raise ValueError(f"Unknown value for unconnected_gradients: {value!r}") from None
-
-
 def is_inside(builder: Builder | None, outer: Builder) -> bool:
     """Return whether `builder` is `outer`, or builds a region or function inside of it."""
     while builder is not None and builder is not outer:
         builder = builder.parent
     return builder is outer
-
-
-def known(x: Any) -> Any:
-    """Return a tensor or variable as it is in the records: its value in the graph, or in this replica, if any."""
-    if isinstance(x, Variable):
-        return x._here
-    builder = current()
-    if builder is not None and type(x) is EagerTensor:
-        stand_in = builder.stand_in(x)
-        return x if stand_in is None else stand_in
-    return x
 
 
 def _with_a_value(x: EagerTensor, builder: Builder) -> Any:
@@ -473,62 +444,6 @@ def _with_a_value(x: EagerTensor, builder: Builder) -> Any:
         found = identity(x)
         builder.root.stand_ins[id(x._array)] = x._array, found
     return found
-
-
-def seeded(target: Any, output_gradients: Any) -> list[tuple[Any, Any]]:
-    """Return pairs of the targets and their cotangents."""
-    targets = nest.flatten(target)
-    given = [None] * len(targets) if output_gradients is None else nest.flatten(output_gradients)
-    if len(given) != len(targets):
-        raise ValueError(f"{len(given)} output_gradients for {len(targets)} targets")
-    pairs = []
-    for y, dy in zip(targets, given, strict=True):
-        y = known(_differentiable(y, "target"))
-        if not is_continuous(y.dtype):
-            continue
-        pairs.append((y, ones_like(y) if dy is None else _as_gradient(dy, y)))
-    return pairs
-
-
-def _as_gradient(dy: Any, y: Any) -> Any:
-    return convert_to_tensor(dy, None if isinstance(dy, (Tensor, Variable)) else y.dtype)
-
-
-def _tensor_in(x: Any) -> Any:
-    """Return the differentiable tensor or variable of a composite tensor or of an object that acts as a variable.
-
-    A composite tensor with several of them, such as a linear operator, gives a list.
-    """
-    return x._differentiated if nest.is_composite(x) else variable_of(x)
-
-
-def _tensors_in(structure: Any) -> Any:
-    """Return a nest with `_tensor_in` of each part."""
-    if structure is None or type(structure) in _PLAIN:
-        return structure
-    return nest.map_structure(_tensor_in, structure)
-
-
-def _like_source(source: Any, grad: Any) -> Any:
-    """Return a gradient in the form of the source."""
-    if grad is None or not nest.is_composite(source):
-        return grad
-    return source._with_differentiated(list(map(dense, grad)) if isinstance(grad, list) else dense(grad))
-
-
-def _differentiable(x: Any, what: str) -> Any:
-    x = variable_of(x)
-    if not isinstance(x, (Tensor, Variable)):
-        raise TypeError(
-            f"The {what} of a gradient must be tensors or variables, in a list or other nested structure, not {x!r}"
-        )
-    return x
-
-
-def filled(grad: Any, x: Any, unconnected: UnconnectedGradients) -> Any:
-    if grad is not None or unconnected is UnconnectedGradients.NONE:
-        return grad
-    return zeros(shape(x), x.dtype)
 
 
 def _warn(*message: str) -> None:

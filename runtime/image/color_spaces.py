@@ -19,7 +19,7 @@ from ..ops.arrays.tile_and_pad import repeat
 from ..ops.arrays.where_ops import where
 from ..ops.framework.op import Name
 from ..ops.framework.op_families import FLOATS, require_dtype, wrong
-from ..ops.linalg.matmul import tensordot
+from ..ops.linalg.tensordot import tensordot
 from ..ops.math.arithmetic import maximum, minimum
 from ..ops.math.cast import cast
 from ..ops.math.elementwise import abs

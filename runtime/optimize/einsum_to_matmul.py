@@ -18,8 +18,9 @@ from ..core.shapes import is_static
 from ..ir.graph import Constant, Graph, Operand, Operation
 from ..ir.op_def import OpDef
 from ..ops.arrays.reshape import permute_axes
-from ..ops.linalg.einsum import FAST, is_worth_it, matrix_form, sizes_of, spelled
-from ..ops.linalg.matmul import einsum_op, matmul_op
+from ..ops.linalg.einsum import einsum_op
+from ..ops.linalg.einsum_kernel import FAST, is_worth_it, matrix_form, sizes_of, spelled
+from ..ops.linalg.matmul import matmul_op
 from .options import OptimizerOptions
 from .rewriter import Found, Rewriter, Rule, rewrite_all
 

@@ -17,7 +17,9 @@ from ..ir.clone import with_parts
 from ..ir.graph import Graph, Operand, Operation
 from ..ir.op_def import OpDef
 from ..ops.arrays.reshape import permute_axes
-from ..ops.linalg.matmul import einsum_op, matmul_op, tensordot_op
+from ..ops.linalg.einsum import einsum_op
+from ..ops.linalg.matmul import matmul_op
+from ..ops.linalg.tensordot import tensordot_op
 from .data_movement import axes
 from .options import OptimizerOptions
 from .rewriter import Found, Rewriter, Rule, rewrite_all

@@ -17,7 +17,7 @@ from ..ir.op_def import OpDef
 from ..ops.arrays.reshape import permute_axes
 from ..ops.collective.reductions import all_reduce
 from ..ops.framework.region_ops import CALL, COND, CUSTOM, SWITCH, WHILE
-from ..ops.linalg.matmul import einsum_op
+from ..ops.linalg.einsum import einsum_op
 from . import (
     algebraic_simplify,
     combine_all_reduce,

@@ -12,6 +12,7 @@ from ...core.tensor import Tensor
 from ...ops.arrays import reshape
 from ...ops.linalg import diagonals
 from ...ops.linalg import matmul as products
+from ...ops.linalg import tensordot as contractions
 from ...ops.math import elementwise
 from ...ops.reduce import reductions
 from .creation import asarray
@@ -26,7 +27,7 @@ def matmul(x1: Any, x2: Any, /) -> Tensor:
     if 0 in ranks:
         raise ValueError("matmul takes arrays of one dimension or more")
     if ranks == (1, 1):
-        return products.tensordot(a, b, 1)
+        return contractions.tensordot(a, b, 1)
     if ranks[0] == 1:
         return reshape.squeeze(products.matmul(reshape.expand_dims(a, 0), b), -2)
     if ranks[1] == 1:
@@ -45,7 +46,7 @@ def matrix_transpose(x: Any, /) -> Tensor:
 def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Tensor:
     """Return the sum of products over the last `axes` axes of `x1` and the first of `x2`, or over pairs of axes."""
     a, b = together((x1, x2), NUMERIC, "tensordot")
-    return products.tensordot(a, b, axes)
+    return contractions.tensordot(a, b, axes)
 
 
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Tensor:

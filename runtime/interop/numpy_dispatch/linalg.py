@@ -12,7 +12,8 @@ from ...core.conversion import convert_to_tensor
 from ...ops.arrays import concat_split, ranges, reshape, shape_ops
 from ...ops.arrays.creation import zeros_like
 from ...ops.arrays.where_ops import where
-from ...ops.linalg import matmul
+from ...ops.linalg import einsum as einstein
+from ...ops.linalg import tensordot as contractions
 from ...ops.linalg.matrix_diag import diag, diag_part
 from ...ops.math import elementwise
 from ...ops.math.cast import cast
@@ -27,13 +28,13 @@ def dot(a: Any, b: Any) -> Any:
     x, y = common((a, b))
     if 0 in (x.shape.rank, y.shape.rank):
         return x * y
-    return matmul.tensordot(x, y, [[-1], [0 if y.shape.rank == 1 else -2]])
+    return contractions.tensordot(x, y, [[-1], [0 if y.shape.rank == 1 else -2]])
 
 
 @instead_of(np.inner)
 def inner(a: Any, b: Any) -> Any:
     x, y = common((a, b))
-    return x * y if 0 in (x.shape.rank, y.shape.rank) else matmul.tensordot(x, y, [[-1], [-1]])
+    return x * y if 0 in (x.shape.rank, y.shape.rank) else contractions.tensordot(x, y, [[-1], [-1]])
 
 
 @instead_of(np.outer)
@@ -45,18 +46,18 @@ def outer(a: Any, b: Any) -> Any:
 @instead_of(np.tensordot)
 def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
     x, y = common((a, b))
-    return matmul.tensordot(x, y, axes)
+    return contractions.tensordot(x, y, axes)
 
 
 @instead_of(np.einsum)
 def einsum(subscripts: str, *operands: Any, optimize: Any = False) -> Any:
-    return matmul.einsum(subscripts, *common(operands))
+    return einstein.einsum(subscripts, *common(operands))
 
 
 @instead_of(np.vdot)
 def vdot(a: Any, b: Any) -> Any:
     x, y = common((ravel(a), ravel(b)))
-    return matmul.tensordot(elementwise.conj(x), y, 1)
+    return contractions.tensordot(elementwise.conj(x), y, 1)
 
 
 @instead_of(np.kron)

@@ -28,8 +28,9 @@ from ..math.cast import cast
 from ..math.elementwise import conj, real
 from ..reduce.reductions import reduce_prod, reduce_sum
 from .diagonals import adjoint, diag, diag_part, matrix_transpose, set_diag
+from .einsum import einsum
 from .inverse_and_det import lapack, solve, square_matrix
-from .matmul import einsum, matmul
+from .matmul import matmul
 
 _WHOLE = {dtypes.float32: dtypes.complex64, dtypes.float64: dtypes.complex128}
 

@@ -14,7 +14,7 @@ from agc.runtime.executors.plan.plan import Plan
 from agc.runtime.ir.graph import Graph
 from agc.runtime.ir.value_types import TensorType
 from agc.runtime.ir.verifier import verify
-from agc.runtime.ops.linalg import einsum
+from agc.runtime.ops.linalg import einsum_kernel
 from agc.runtime.optimize import OptimizerOptions, fusion, optimize, tile_rows, tile_sizes
 
 Array = np.ndarray[Any, Any]
@@ -90,7 +90,7 @@ def test_attention_and_its_gradients_leave_no_scores(
 def test_attention_in_einstein_notation_and_its_gradients_leave_no_scores(
     monkeypatch: pytest.MonkeyPatch, scores: str, outputs: str, axes: tuple[int, ...]
 ) -> None:
-    monkeypatch.setattr(einsum, "SMALL", 0)
+    monkeypatch.setattr(einsum_kernel, "SMALL", 0)
     mask = np.where(numbers(2, 1, 16, 20) > 1, np.float32(-1e9), np.float32(0))
 
     def attention(q: Any, k: Any, v: Any) -> Any:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from .... import dtypes
 from ....ir.graph import Operation
-from ....ops.linalg.einsum import parsed
+from ....ops.linalg.einsum_kernel import parsed
 from ..codegen.dynamic_shapes import regrouped
 from ..codegen.function_builder import Emitter
 from ..codegen.lazy_values import Index, IndexMap, LazyValue

@@ -3,7 +3,7 @@
 import agc.runtime as tf
 import numpy as np
 import pytest
-from agc.runtime.ops.linalg import einsum
+from agc.runtime.ops.linalg import einsum_kernel
 
 EQUATIONS = {
     "a product": ("ij,jk->ik", (40, 30), (30, 20)),
@@ -28,8 +28,8 @@ EQUATIONS = {
 @pytest.mark.parametrize("name", EQUATIONS)
 def test_einsum_equals_numpys(name, monkeypatch):
     equation, *shapes = EQUATIONS[name]
-    monkeypatch.setattr(einsum, "SMALL", 0)
-    einsum._steps.cache_clear()
+    monkeypatch.setattr(einsum_kernel, "SMALL", 0)
+    einsum_kernel._steps.cache_clear()
     random = np.random.default_rng(0)
     factors = [random.normal(size=shape) for shape in shapes]
     expected = np.einsum(equation, *factors)
@@ -38,11 +38,11 @@ def test_einsum_equals_numpys(name, monkeypatch):
     np.testing.assert_allclose(found, expected, atol=1e-12)
     graph = tf.function(lambda *given: tf.einsum(equation, *given))
     np.testing.assert_array_equal(graph(*map(tf.constant, factors)), found)
-    einsum._steps.cache_clear()
+    einsum_kernel._steps.cache_clear()
 
 
 def test_small_sums_and_integers_are_left_to_numpy():
-    assert einsum._steps("ij,jk->ik", ((2, 3), (3, 4))) is None
+    assert einsum_kernel._steps("ij,jk->ik", ((2, 3), (3, 4))) is None
     large = np.arange(90_000).reshape(300, 300) % 7
     assert np.array_equal(tf.einsum("ij,jk->ik", large, large), large @ large)
 

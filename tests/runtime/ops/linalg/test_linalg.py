@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from agc.runtime.ir.builder import Builder
 from agc.runtime.ir.value_types import TensorType
-from agc.runtime.ops.linalg.matmul import einsum_shape, matrix_product
+from agc.runtime.ops.linalg.einsum import einsum_shape
+from agc.runtime.ops.linalg.matmul import matrix_product
 
 DTYPES = [np.float32, np.float64, np.complex64, np.complex128]
 

@@ -13,8 +13,9 @@ from .....core.conversion import convert_to_tensor
 from .....ops.arrays import creation, reshape, shape_ops
 from .....ops.arrays.ranges import one_hot
 from .....ops.arrays.tile_and_pad import pad, repeat, reverse
+from .....ops.linalg.einsum import einsum
 from .....ops.linalg.inverse_and_det import det
-from .....ops.linalg.matmul import einsum, matmul
+from .....ops.linalg.matmul import matmul
 from .....ops.math import elementwise
 from .....ops.math.cast import cast, identity
 from .....ops.nn.activations import log_softmax, softmax
