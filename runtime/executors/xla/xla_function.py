@@ -25,7 +25,6 @@ from ...functionalize.variables import without_variables
 from ...ir.graph import Graph
 from ...ir.value_types import ListType, VariableType
 from ..compiled_function import FAILED, CompiledFunction
-from . import rules  # noqa: F401  (registers the rules)
 from .buffers import moved
 from .diagnostics import FaultBoundary, refused
 from .static_form import static_form

@@ -18,6 +18,7 @@ import numpy as np
 
 from ...functionalize.errors import CannotCompileError, NeverRunsError
 from ...ir.graph import Graph
+from . import rules  # noqa: F401  (registers the rules)
 from .buffers import ARRAY, owner
 from .effects import Effects
 from .interrupts import Deferred
