@@ -197,11 +197,17 @@ def blank(spec: TensorType) -> EagerTensor:
     return EagerTensor(of_size_zero(spec))
 
 
-def making_list(spec: ListType) -> list[Operation]:
-    """Return detached operations, the last of which makes an empty list."""
+def making_list(spec: ListType, known: dict[ListType, Value]) -> list[Operation]:
+    """Return detached operations, the last of which makes an empty list.
+
+    A list of lists is made like a list with the type of its elements, which is in `known` afterwards.
+    """
     made = Value("none", spec)
-    if isinstance(spec.element, ListType):
-        inner = making_list(spec.element)
-        return [*inner, Operation(list_of_lists, (inner[-1].outputs[0],), {}, (made,))]
-    attrs = {"dtype": spec.element.dtype, "element_shape": spec.element.shape}
-    return [Operation(list_new, (), attrs, (made,))]
+    if not isinstance(spec.element, ListType):
+        attrs = {"dtype": spec.element.dtype, "element_shape": spec.element.shape}
+        return [Operation(list_new, (), attrs, (made,))]
+    inner: list[Operation] = []
+    if spec.element not in known:
+        inner = making_list(spec.element, known)
+        known[spec.element] = inner[-1].outputs[0]
+    return [*inner, Operation(list_of_lists, (known[spec.element],), {}, (made,))]

@@ -73,7 +73,7 @@ def grown(record: GraphRecord, kept: LoopResiduals, body: Graph) -> list[Any]:
     new_body = Graph(body.name, inside, body.operations, (*body.outputs, *kept.after))
     ignored = [Value(part.name, part.spec) for part in kept.parts]
     seen = (*test.inputs[:count], *ignored, *test.inputs[count:])
-    starts = [_empty(record, part.spec) for part in kept.parts]
+    starts = _starts(record, [part.spec for part in kept.parts])
     operation.inputs = (*operation.inputs[:count], *starts, *operation.inputs[count:])
     operation.regions = (Graph(test.name, seen, test.operations, test.outputs), new_body)
     results = tuple(Value(part.name, part.spec) for part in kept.parts)
@@ -83,12 +83,19 @@ def grown(record: GraphRecord, kept: LoopResiduals, body: Graph) -> list[Any]:
     return [wrap(value, record.builder) for value in results]
 
 
-def _empty(record: GraphRecord, spec: AnySpec) -> Operand:
-    """Return the initial value of an additional loop-carried value: an empty list, made before the loop, or zeros."""
-    if isinstance(spec, ListType):
-        made = making_list(spec)
+def _starts(record: GraphRecord, specs: Sequence[AnySpec]) -> list[Operand]:
+    """Return the initial values of additional loop-carried values: empty lists, made before the loop, or zeros."""
+    starts: list[Operand] = []
+    made: list[Operation] = []
+    known: dict[ListType, Value] = {}  # shared, so that loops nested n deep have n² such operations, not n³
+    for spec in specs:
+        if isinstance(spec, ListType):
+            made += making_list(spec, known)
+            starts.append(made[-1].outputs[0])
+            continue
+        assert isinstance(spec, TensorType)
+        starts.append(Constant(np.array(0, np.int32)) if spec == INT else Constant(blank(spec)._array))
+    if made:
         index = record.builder.operations.index(record.operation)
         record.builder.operations[index:index] = made
-        return made[-1].outputs[0]
-    assert isinstance(spec, TensorType)
-    return Constant(np.array(0, np.int32)) if spec == INT else Constant(blank(spec)._array)
+    return starts

@@ -159,7 +159,7 @@ def _with_blanks(reversal: GraphVjp, own: list[Value], everybody: list[list[Valu
 
 def _blank_operand(reversal: GraphVjp, spec: AnySpec) -> Operand:
     if isinstance(spec, ListType):
-        reversal.forward.operations += making_list(spec)
+        reversal.forward.operations += making_list(spec, {})
         return reversal.forward.operations[-1].outputs[0]
     assert isinstance(spec, TensorType)
     if is_static(spec.shape):

@@ -80,16 +80,20 @@ class VariableType:
 class ListType:
     """The type of a TensorArray or list with elements of type `element`; elements of a list may be lists."""
 
-    __slots__ = ("element",)
+    __slots__ = ("element", "_hash")
 
     def __init__(self, element: Any) -> None:
         self.element = element
+        self._hash = hash((ListType, element))  # once: lists may be nested deep
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, ListType) and self.element == other.element
+        return self is other or (isinstance(other, ListType) and self.element == other.element)
 
     def __hash__(self) -> int:
-        return hash((ListType, self.element))
+        return self._hash
+
+    def __reduce__(self) -> Any:  # hashes differ in each process
+        return ListType, (self.element,)
 
     def __repr__(self) -> str:
         return f"ListType({self.element!r})"

@@ -84,6 +84,8 @@ def array_sum(one: Array, other: Array, name: Name = None) -> ListType:
 
 
 def common_element(one: Any, other: Any) -> Any:
+    if one is other:
+        return one
     if isinstance(one, ListType):
         return ListType(common_element(one.element, other.element))
     return one.with_shape(shapes.generalize(one.shape, other.shape))

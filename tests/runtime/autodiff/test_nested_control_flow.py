@@ -141,3 +141,26 @@ def test_derivatives_agree_with_finite_differences(nest: Nest, tmp_path: Path) -
             )
         except CompilationError as refusal:  # what a tape inside saves is part of what is to be compiled
             assert place != "outside" and any(reason in str(refusal) for reason in REFUSALS)
+
+
+def nested_squares(depth: int, x: Any) -> Any:
+    """Return `x` squared once, within `depth` loops of one iteration."""
+    if not depth:
+        return x * x
+    return tf.while_loop(lambda i, x: i < 1, lambda i, x: (i + 1, nested_squares(depth - 1, x)), (0, x))[1]
+
+
+def test_gradients_of_nested_loops_grow_with_the_square_of_the_depth() -> None:
+    @tf.function(autograph=False)
+    def gradient(depth: int, x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = nested_squares(depth, x)
+        return tape.gradient(y, x)
+
+    x = tf.constant(1.5)
+    ten, twenty = (
+        sum(1 for _ in gradient.get_concrete_function(depth, x).graph.walk()) for depth in (10, 20)
+    )
+    assert twenty < 4 * ten
+    assert gradient(10, x) == 3.0
