@@ -7,13 +7,14 @@ The job runs outside of click, so that a program started by `agc run` has no mor
 
 from __future__ import annotations
 
+import importlib
 import sys
 from collections.abc import Callable, Sequence
 
 import click
 from agc.autograph.errors import Diagnostic
 
-from . import check, color, completion, convert, errors, explain, explore, export, output, run
+from . import color, errors, output
 
 HELP = """Turn ordinary Python into tensor graphs.
 
@@ -40,7 +41,23 @@ Exit codes:
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
-@click.group(help=HELP, context_settings=SETTINGS, invoke_without_command=True)
+COMMANDS = ("check", "completion", "convert", "explain", "explore", "export", "run")
+
+
+class Commands(click.Group):
+    """The commands, in modules of their names. Only that of the command that runs is imported."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(f".{name}", __package__).command
+        return command
+
+
+@click.group(cls=Commands, help=HELP, context_settings=SETTINGS, invoke_without_command=True)
 @click.version_option(
     package_name="agc-autograph",
     prog_name="agc",
@@ -51,15 +68,6 @@ def cli(ctx: click.Context) -> None:
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help(), err=True)
         ctx.exit(errors.USAGE)
-
-
-cli.add_command(convert.command, "convert")
-cli.add_command(run.command, "run")
-cli.add_command(check.command, "check")
-cli.add_command(explain.command, "explain")
-cli.add_command(explore.command, "explore")
-cli.add_command(export.command, "export")
-cli.add_command(completion.command, "completion")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -94,7 +102,7 @@ def _job(arguments: Sequence[str] | None) -> Callable[[], int]:
 
 
 def _usage(error: click.UsageError, arguments: Sequence[str]) -> Diagnostic:
-    named = [name for name in arguments[:1] if name in cli.commands]
+    named = [name for name in arguments[:1] if name in COMMANDS]
     path = error.ctx.command_path if error.ctx is not None else " ".join(["agc", *named])
     message = " ".join(error.format_message().split()).rstrip(".")
     title = message[:1].lower() + message[1:]
