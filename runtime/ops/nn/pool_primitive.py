@@ -10,6 +10,8 @@ ignored: in the maximum, and in the number of elements that a mean divides by.
 
 from __future__ import annotations
 
+import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,7 @@ from ... import dtypes, errors
 from ...core import shapes
 from ...ir.traits import FRESH_RESULT
 from ...ir.value_types import TensorType
+from ...kernels.thread_pool import run_all
 from ..arrays.creation import zeros_like
 from ..arrays.shape_ops import shape
 from ..framework.attribute_parsers import Axes, DType
@@ -27,6 +30,8 @@ from ..framework.static_values import checked_dims, dims
 from .window_geometry import Pairs, Sliding, output_size, sliding
 
 Sizes = tuple[int, ...]
+_ELEMENTS = 1 << 17
+"""The number of elements in a part of a batch that one thread works on at a time."""
 
 
 def _pooled(shape: shapes.Dims, ksize: Sizes, strides: Sizes, padding: str, explicit: Pairs) -> shapes.Dims:
@@ -125,13 +130,28 @@ def _(orig_input: Array, orig_output: Array, grad: Array, ksize: Sizes, strides:
       explicit_paddings: Pairs) -> Array:  # fmt: skip
     slide = _slide(orig_input.shape, ksize, strides, padding, explicit_paddings)
     _check_pooled(slide, orig_output, grad)
-    found, free = np.zeros_like(orig_input), np.ones(orig_output.shape, bool)
-    for offset in slide.offsets():
-        windows, elements = slide.slices(offset)
-        here = (orig_input[elements] == orig_output[windows]) & free[windows]
-        free[windows] &= ~here
-        found[elements] += np.where(here, grad[windows], grad.dtype.type(0))
+    found = np.zeros_like(orig_input)
+
+    def spread(part: slice) -> None:
+        x, y, dy, dx = orig_input[part], orig_output[part], grad[part], found[part]
+        free = np.ones(y.shape, bool)
+        for offset in slide.offsets():
+            windows, elements = slide.slices(offset)
+            here = (x[elements] == y[windows]) & free[windows]
+            free[windows] &= ~here
+            dx[elements] += np.where(here, dy[windows], dy.dtype.type(0))
+
+    run_all(*[partial(spread, part) for part in _parts(slide)])
     return found
+
+
+def _parts(slide: Sliding) -> list[slice]:
+    """Return parts of the first axis, for threads and their caches; the whole axis if windows cross it."""
+    count, *rest = slide.sizes or (1,)
+    if slide.window[:1] != (1,) or slide.outputs[0] != count:
+        return [slice(None)]
+    step = max(1, _ELEMENTS // max(1, math.prod(rest)))
+    return [slice(start, start + step) for start in range(0, count, step)]
 
 
 def _check_pooled(slide: Sliding, *pooled: Array) -> None:
