@@ -80,7 +80,7 @@ class VariableType:
 class ListType:
     """The type of a TensorArray or list with elements of type `element`; elements of a list may be lists."""
 
-    __slots__ = ("element", "_hash")
+    __slots__ = ("_hash", "element")
 
     def __init__(self, element: Any) -> None:
         self.element = element
