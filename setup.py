@@ -20,11 +20,7 @@ SOURCES = (
 )
 """Each becomes a module with the same name after an underscore, in the same folder."""
 
-HEADERS = (
-    "runtime/core/native_tensors.h",
-    "runtime/ops/framework/native_keys.h",
-    "runtime/ops/framework/native_tape.h",
-)
+HEADERS = [str(path.relative_to(ROOT)) for path in sorted(ROOT.glob("runtime/**/*.h"))]
 
 
 def extensions() -> list[Extension]:
@@ -40,7 +36,7 @@ def extensions() -> list[Extension]:
             f"agc.{folder.replace('/', '.')}._{name.removesuffix('.c')}",
             [f"{folder}/{name}"],
             include_dirs=[numpy.get_include()],
-            depends=list(HEADERS),
+            depends=HEADERS,
             optional=True,
         )
         for folder, _, name in (source.rpartition("/") for source in SOURCES)

@@ -15,7 +15,7 @@ SOURCES = (
     ROOT / "autograph/conversion/native_callees.c",
     ROOT / "runtime/ops/framework/native_eager.c",
 )
-HEADERS = (*ROOT.glob("runtime/core/*.h"), *ROOT.glob("runtime/ops/framework/*.h"))
+HEADERS = tuple(ROOT.glob("runtime/**/*.h"))
 
 
 def build() -> None:
