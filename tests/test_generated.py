@@ -1,10 +1,11 @@
 """Generated files are those that `make generate` writes."""
 
 import pytest
-from generate import names, namespaces, onnx_table, stubs, tensorflow_table
+from generate import names, namespaces, onnx_table, rule_modules, stubs, tensorflow_table
 
 FILES = {
-    **namespaces.files(), **names.files(), **stubs.files(), **onnx_table.files(), **tensorflow_table.files()
+    **namespaces.files(), **names.files(), **stubs.files(), **onnx_table.files(), **tensorflow_table.files(),
+    **rule_modules.files(),
 }  # fmt: skip
 
 

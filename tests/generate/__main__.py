@@ -15,6 +15,14 @@ def write(files: dict[Path, str]) -> None:
 if __name__ == "__main__":
     write(namespaces.files())
 
-    from . import names, onnx_table, stubs, tensorflow_table  # these import the namespaces
+    from . import names, onnx_table, rule_modules, stubs, tensorflow_table  # these import the namespaces
 
-    write({**names.files(), **stubs.files(), **onnx_table.files(), **tensorflow_table.files()})
+    write(
+        {
+            **names.files(),
+            **stubs.files(),
+            **onnx_table.files(),
+            **tensorflow_table.files(),
+            **rule_modules.files(),
+        }
+    )

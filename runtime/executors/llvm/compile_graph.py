@@ -102,7 +102,6 @@ def lowered(
         raise CannotCompileError([why])
     from ...functionalize.shapes import specialized
     from ...optimize import OptimizerOptions, dce, optimize_for_shapes, regroup_products, schedule_updates
-    from . import lowering  # noqa: F401  (registers the lowering rules)
 
     needed = dce.run(graph, OptimizerOptions())  # dead operations must not be reasons to refuse the graph
     plain = optimize_for_shapes(specialized(needed, arguments, with_sizes))

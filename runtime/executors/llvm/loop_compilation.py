@@ -60,7 +60,6 @@ class DoubtedPart(NativePart):
 def with_native_parts(graph: Graph) -> Callable[[Sequence[Any]], Sequence[Any]] | None:
     """Return the plan of a graph with native calls and loops, or None if there are none."""
     from ...optimize import fusion, optimize, regroup_products
-    from . import lowering  # noqa: F401  (registers the lowering rules)
 
     found = optimize(_with_compiled_calls(graph))
     written = with_native_calls(_with_parts(found), DoubtedPart)

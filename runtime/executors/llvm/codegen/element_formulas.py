@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ....ir.graph import Operation
 from ....ir.op_def import OpDef
 from .llvm_types import Element, Register, ir
-from .rule_registry import ELEMENTWISE, ElementRule, Site
+from .rule_registry import ELEMENTWISE, ElementRule, Site, load
 
 if TYPE_CHECKING:
     from ..libm.formula_builder import Number
@@ -80,6 +80,7 @@ def _takes_floats(operation: Operation) -> str | None:
 
 def element_rule(op: OpDef) -> ElementRule | None:
     """Return the elementwise rule of an operation, or that of its formula; None if it has neither."""
+    load(op.name)
     if op.name not in ELEMENTWISE and op.formula is not None:
         ELEMENTWISE[op.name] = rule_of_formula(op.formula)
     return ELEMENTWISE.get(op.name)

@@ -34,7 +34,7 @@ from .lazy_values import (
 )
 from .llvm_types import COMPILED, STORED, constant
 from .materialization import DEEPEST, HEAVIEST, Values
-from .rule_registry import LOWERINGS, MOVING, SIZED, ElementRule, RefusedError, Site
+from .rule_registry import LOWERINGS, MOVING, SIZED, ElementRule, RefusedError, Site, load
 
 _NONE: Mapping[int, LazyValue] = {}
 
@@ -115,6 +115,7 @@ class Region(Values):
         return [self._settled(node) for node in called(self, operation, nodes)]
 
     def _by_rule(self, operation: Operation, nodes: list[LazyValue]) -> list[LazyValue]:
+        load(operation.type)
         _demand_computed(operation)
         rule = element_rule(operation.op)
         if rule is not None:

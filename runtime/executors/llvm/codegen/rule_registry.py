@@ -11,16 +11,20 @@
 An elementwise rule emits straight-line code: it uses `select` and never branches, because LLVM vectorizes the
 loop around it. A rule that can fail calls `e.demand`, continues with a harmless value, and is registered with
 `may_fail`. Then its elements are computed even if they have no reader.
+
+The modules of rules are imported at the first use of one of their operations (rule_modules.py).
 """
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from .... import dtypes
 from ....ir.graph import Operation
 from .llvm_types import Element
+from .rule_modules import MODULES
 
 
 class Site(NamedTuple):
@@ -46,6 +50,19 @@ LOWERINGS: dict[str, Callable[..., Any]] = {}
 SIZED: set[str] = set()
 MOVING: set[str] = set()
 """Operations whose rules accept operands of any dtype: they move elements, or do not read them."""
+
+
+def load(name: str) -> None:
+    """Import the rule of an operation, if it has one."""
+    module = MODULES.get(name)
+    if module is not None:
+        importlib.import_module(f"..lowering.{module}", __package__)
+
+
+def load_all() -> None:
+    """Import all rules."""
+    for name in MODULES:
+        load(name)
 
 
 def elementwise(

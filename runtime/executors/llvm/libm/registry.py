@@ -9,6 +9,7 @@ branches and reads no memory, so that LLVM can vectorize a loop around its calls
 from __future__ import annotations
 
 import functools
+import importlib
 import inspect
 import weakref
 from collections.abc import Callable
@@ -39,13 +40,19 @@ def fuses() -> bool:
 class LibmFunction:
     """A function of floats that can be emitted into a module.
 
-    `ulp` bounds the error of float32 and float64 results, in units in the last place of the exact result.
+    `module` of this package has its formula, under the same name. `ulp` bounds the error of float32 and float64
+    results, in units in the last place of the exact result.
     """
 
     name: str
-    formula: Formula
+    module: str
     ulp: tuple[float, float]
     arity: int = field(default=1)
+
+    @property
+    def formula(self) -> Formula:
+        found: Formula = getattr(importlib.import_module(f".{self.module}", __package__), self.name)
+        return found
 
     @property
     def manual(self) -> str:

@@ -4,10 +4,11 @@ import threading
 
 import pytest
 
-binding = pytest.importorskip("llvmlite.binding")
+pytest.importorskip("llvmlite")
 
 from agc.runtime.executors.llvm import codegen_switches
 from agc.runtime.executors.llvm.codegen_switches import few_passes
+from llvmlite import binding
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime import dtypes
-from agc.runtime.executors.llvm.codegen.rule_registry import ELEMENTWISE, LOWERINGS, MOVING
+from agc.runtime.executors.llvm.codegen.rule_registry import ELEMENTWISE, LOWERINGS, MOVING, load_all
 from operation_sweep.cases import DTYPES, odd
 from operation_sweep.judging import same_array
 
@@ -95,6 +95,7 @@ def test_variables_of_a_dtype(dtype: dtypes.DType) -> None:
 
 def test_only_rules_that_move_elements_take_dtypes_that_llvm_lacks() -> None:
     """A rule that computes with bfloat16 as if it were another float is wrong without a word."""
+    load_all()
     assert {*ELEMENTWISE, *LOWERINGS} >= MOVING
     assert not MOVING & {"add", "cast", "maximum", "reduce_sum", "equal", "negative"}
     x = tf.cast(tf.constant([0.5, -1.5]), tf.bfloat16)

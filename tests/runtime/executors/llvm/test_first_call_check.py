@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from agc.runtime.executors import EXECUTORS
 from agc.runtime.executors.llvm import JitFunction, first_call_check, jit_function, tiering
-from agc.runtime.executors.llvm.codegen.rule_registry import ELEMENTWISE
+from agc.runtime.executors.llvm.codegen.rule_registry import ELEMENTWISE, load
 from agc.runtime.executors.llvm.first_call_check import compared
 
 
@@ -28,6 +28,7 @@ def hot(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.fixture
 def miswritten(monkeypatch: pytest.MonkeyPatch) -> None:
     """Native code adds where it should multiply."""
+    load("multiply")
     rule = ELEMENTWISE["multiply"]
     monkeypatch.setitem(ELEMENTWISE, "multiply", rule._replace(write=ELEMENTWISE["add"].write))
 
