@@ -243,7 +243,7 @@ def _width(text: str) -> int:
 _HOME = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _OWN = tuple(
     os.path.join(_HOME, part) + os.sep
-    for part in ("autograph", "runtime", "cli", "explorer", "backends", "jax")
+    for part in ("autograph", "runtime", "cli", "explorer", "backends", "arrays", "jax", "torch")
 )
 
 

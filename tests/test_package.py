@@ -8,6 +8,7 @@ from pathlib import Path
 
 import agc
 import pytest
+from agc.autograph import errors, is_own_file
 
 ROOT = Path(__file__).parent.parent
 
@@ -36,3 +37,10 @@ def test_every_folder_with_installed_files_is_a_package():
             if path.is_file() and "__pycache__" not in path.parts and path.suffix != ".so":
                 found.add(".".join([package, *path.parent.relative_to(top).parts]))
     assert found == set(options["packages"])
+
+
+def test_errors_leave_out_the_files_of_every_installed_package():
+    packages = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]
+    home = Path(errors.__file__).parents[1]  # of `agc` in an installation
+    installed = {home.joinpath(*package.split(".")[1:], "some.py") for package in packages if "." in package}
+    assert [path for path in installed if not is_own_file(str(path))] == []
