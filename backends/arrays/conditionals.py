@@ -23,6 +23,9 @@ from .leaves import Slot, type_of
 _CHEAP = 8
 """The most operations of an operand of `and` that is computed without a branch."""
 
+_SMALL = 64
+"""The most elements of an array that is selected without a branch, which would take longer to compile."""
+
 
 def cond(
     test: Any,
@@ -83,10 +86,20 @@ def _selected(going: Any, blocks: Sequence[Block], rows: Sequence[Row]) -> list[
 
     if not rows and not has_code and not any(block.program.has_effects for block in blocks):
         return []
+    if codes is None and _is_selection(blocks, rows):
+        return [library().where(going, *pair) for pair in zip(branch(0)(), branch(1)(), strict=True)]
     results = library().cond(going, branch(0), branch(1))
     if has_code and any(block.results is not None for block in blocks):
         failures.current().fail(results.pop())
     return results
+
+
+def _is_selection(blocks: Sequence[Block], rows: Sequence[Row]) -> bool:
+    """Return whether the branches compute nothing: they give small arrays or numbers that are there already."""
+    sizes = [math.prod(row.type.shape) for row in rows if row.type is not None]
+    return max(sizes, default=0) <= _SMALL and not any(
+        block.program.has_effects or block.program.operations() for block in blocks
+    )
 
 
 def _value(block: Block, leaf: Any, row: Row, found: Sequence[Any]) -> Any:

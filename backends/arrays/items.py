@@ -64,14 +64,23 @@ def in_range(*bounds: Any) -> Any:
             raise TypeError(f"range() takes integers, and got one of {dtype}: convert it with int(...)")
     if library().is_concrete(step) and int(step) == 0:
         raise ValueError("range() arg 3 must not be zero")
-    distance = stop - start
-    count = library().maximum(-(-distance // step), 0)
-    return Items(count, [], lambda index, rows: start + index * step)
+    distance = stop if _is(start, 0) else stop - start
+    count = library().maximum(distance if _is(step, 1) else -(-distance // step), 0)
+    return Items(count, [], lambda index, rows: _sum(start, index if _is(step, 1) else index * step))
+
+
+def _is(bound: Any, number: int) -> bool:
+    return isinstance(bound, int) and bound == number
+
+
+def _sum(start: Any, index: Any) -> Any:
+    """Return the sum; programs without additions of 0 compile faster."""
+    return index if _is(start, 0) else start + index
 
 
 def enumerated(iterable: Any, start: Any = 0) -> Items:
     items = items_of(iterable)
-    return Items(items.count, items.arrays, lambda index, rows: (index + start, items.get(index, rows)))
+    return Items(items.count, items.arrays, lambda index, rows: (_sum(start, index), items.get(index, rows)))
 
 
 def backwards(sequence: Any, /) -> Items:

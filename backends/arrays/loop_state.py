@@ -162,7 +162,6 @@ def _leaf(path: str, before: Any, after: Any, block: Callable[..., Any]) -> Any:
     """Return the leaf before the loop in a type that fits the leaf after an iteration, too."""
     if not is_carried(before) and is_same(before, after):
         return before
-    notes = [assigned_outside(path, described(before)), assigned(block, path, described(after))]
     if not is_carried(before) or not is_carried(after):
         raise staging_error(
             "AGC203",
@@ -170,7 +169,7 @@ def _leaf(path: str, before: Any, after: Any, block: Callable[..., Any]) -> Any:
             f"which {library().name} cannot carry",
             why="a variable that the loop changes is an array, or a structure of arrays",
             fix=f"give `{path}` an array before the loop and in each iteration",
-            notes=notes,
+            notes=_notes(path, before, after, block),
         )
     both = common([before, after])
     own = type_of(before)
@@ -181,9 +180,13 @@ def _leaf(path: str, before: Any, after: Any, block: Callable[..., Any]) -> Any:
             why="a variable has one dtype and one shape before the loop and after each iteration",
             fix=_advice(path, own, after),
             label="the number of iterations is known when the program runs",
-            notes=notes,
+            notes=_notes(path, before, after, block),
         )
     return before if both == own else converted(before, both)
+
+
+def _notes(path: str, before: Any, after: Any, block: Callable[..., Any]) -> list[Any]:
+    return [assigned_outside(path, described(before)), assigned(block, path, described(after))]
 
 
 def _advice(path: str, own: Type, after: Any) -> str:

@@ -128,12 +128,17 @@ class JaxLibrary:
         return bool(jnp.issubdtype(jnp.result_type(value), jnp.integer))
 
     def truth(self, value: Any) -> Any:
-        value = jnp.asarray(value).reshape(())
+        value = jnp.asarray(value)
+        value = value.reshape(()) if value.ndim else value
         if jnp.issubdtype(value.dtype, jax.dtypes.extended):
             raise TypeError(f"a value of {value.dtype} has no truth value")
         return value if value.dtype == bool else value != 0
 
     def where(self, condition: Any, one: Any, other: Any) -> Any:
+        if self.is_array(one) and self.is_array(other):
+            type = self.type_of(one)
+            if type == self.type_of(other) and not (type.varies or type.shape):
+                return lax.select(condition, one, other)  # without a call of its own in the program
         return jnp.where(condition, one, other)
 
     logical_and = staticmethod(jnp.logical_and)
