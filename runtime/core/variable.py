@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterator
-from typing import Any, NoReturn
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from .. import dtypes
 from ..ir.builder import Builder, current, eagerly, stack
-from ..ir.graph import Graph, Operation
 from ..ir.name_scopes import name_scope, scope_prefix
 from ..ir.source_location import caller
 from ..ir.value_types import TensorType, VariableType
@@ -35,7 +34,9 @@ from .variable_enums import (
     chosen_aggregation,
     chosen_synchronization,
 )
+from .variable_operators import AsValue
 from .variable_scatter import PartialUpdates
+from .variable_sessions import InSession
 
 _numbers = itertools.count()
 
@@ -55,7 +56,7 @@ class _Value:
 
 
 @export("Variable")
-class Variable(PartialUpdates, Operators, metaclass=CreatedByScope):
+class Variable(PartialUpdates, InSession, AsValue, Operators, metaclass=CreatedByScope):
     """A mutable value of one dtype. Its shape is fixed unless `shape` says otherwise.
 
     Assignments return another handle to the same variable, shown as 'UnreadVariable'.
@@ -81,9 +82,6 @@ class Variable(PartialUpdates, Operators, metaclass=CreatedByScope):
     """
 
     _array: np.ndarray[Any, Any] = _Value()  # type: ignore[assignment]
-    _owner: Any = None  # the graph builder that owns the variable; None if it has a value of its own
-    _initial: Any = None
-    _initializer: Any = None
     _is_made_by_creators = True  # of this class itself: subclasses are made as they say
 
     def __hash__(self) -> int:  # == compares values, as in TensorFlow 2
@@ -216,59 +214,6 @@ class Variable(PartialUpdates, Operators, metaclass=CreatedByScope):
         """Return the current value; reads never copy."""
         return self.value()
 
-    def initialized_value(self) -> Tensor:
-        """Return the current value; for a variable of a graph without a value yet, the initial one."""
-        return self.value() if self._owner is None else self._initial
-
-    def is_initialized(self, name: str | None = None) -> Tensor:
-        """Return whether the variable has a value.
-
-        Only a variable of a session can lack a value, until its initializer has run.
-        """
-        answer: Tensor = late_binding.variable_ops.is_initialized(self, name=name)
-        return answer
-
-    @property
-    def initializer(self) -> Any:
-        """The operation that initializes the variable in a session; None in eager code."""
-        return self._initializer
-
-    @property
-    def graph(self) -> Graph:
-        """The graph that the variable belongs to; AttributeError in eager code."""
-        if self._owner is None:
-            raise AttributeError("Tensor.graph is undefined when eager execution is enabled.")
-        graph: Graph = self._owner.graph
-        return graph
-
-    @property
-    def op(self) -> Operation:
-        """The operation that represents the variable in its graph; AttributeError in eager code."""
-        if self._owner is None:
-            raise AttributeError("Tensor.op is undefined when eager execution is enabled.")
-        return self.graph.made_by(self._owner.captured_variable(self))
-
-    @property
-    def initial_value(self) -> Any:
-        """The initial value of a graph's variable; RuntimeError for others."""
-        if self._owner is not None:
-            return self._initial
-        raise RuntimeError("This property is not supported when eager execution is enabled.")
-
-    def eval(self, session: Any = None) -> Any:
-        """Return the value in a session, for variables of a graph; RuntimeError for others."""
-        if self._owner is not None:
-            return late_binding.session_for(session, "evaluate tensor using `eval()`").run(self)
-        raise RuntimeError("This operation is not supported when eager execution is enabled.")
-
-    def load(self, value: Any, session: Any = None) -> None:
-        """Replace the value, as `assign` does; for a variable of a graph, in a session."""
-        if self._owner is None:
-            self.assign(value)
-            return
-
-        late_binding.session_for(session, "load a value using `load()`").load(self, value)
-
     def fitting(self, value: Any) -> np.ndarray[Any, Any]:
         """Return `value` as an array of the variable's dtype and shape."""
         with eagerly():
@@ -349,36 +294,6 @@ class Variable(PartialUpdates, Operators, metaclass=CreatedByScope):
 
     experimental_ref = ref
 
-    def __iadd__(self, other: Any) -> NoReturn:
-        _refuse_in_place("+", "assign_add(value)")
-
-    def __isub__(self, other: Any) -> NoReturn:
-        _refuse_in_place("-", "assign_sub(value)")
-
-    def __imul__(self, other: Any) -> NoReturn:
-        _refuse_in_place("*", "assign(variable * value)")
-
-    def __itruediv__(self, other: Any) -> NoReturn:
-        _refuse_in_place("/", "assign(variable / value)")
-
-    def __ipow__(self, other: Any) -> NoReturn:
-        _refuse_in_place("**", "assign(variable ** value)")
-
-    def __bool__(self) -> bool:
-        return bool(self.value())
-
-    def __int__(self) -> int:
-        return int(self.numpy())
-
-    def __float__(self) -> float:
-        return float(self.value())
-
-    def __index__(self) -> int:
-        return self.value().__index__()
-
-    def __len__(self) -> int:
-        return len(self.value())
-
     def __getitem__(self, key: Any) -> Tensor:
         """Return part of the current value; the part's `assign` changes that part of the variable.
 
@@ -407,12 +322,6 @@ class Variable(PartialUpdates, Operators, metaclass=CreatedByScope):
             value = before + value if change == "assign_add" else before - value
         result = self.assign(late_binding.setitem(self.value(), key, value))
         return self if result is None else result
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.value())
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        return np.array(self.value(), dtype=dtype)
 
     def __copy__(self) -> Variable:
         return self
@@ -529,13 +438,6 @@ def _made_again(
             aggregation=aggregation,
             shape=shape,
         )
-
-
-def _refuse_in_place(operator: str, method: str) -> NoReturn:
-    raise RuntimeError(
-        f"`variable {operator}= value` with `tf.Variable`s is not supported. Use `variable.{method}` to modify the "
-        f"variable, or `out = variable {operator} value` if you need to get a new output Tensor."
-    )
 
 
 def _called(initializer: Callable[[], Any], builder: Builder | None) -> Any:
