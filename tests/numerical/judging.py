@@ -96,6 +96,7 @@ def make_everything_hot(patch: pytest.MonkeyPatch) -> None:
     for name, value in (("HOT", -1.0), ("FEWEST", 1), ("TRIALS", 0)):
         patch.setattr(tiering, name, value)
     patch.setattr(tiering, "ask", tiering._compile)
+    patch.setattr(tiering.compiler, "left", lambda: np.inf)
     patch.setattr(tiering.TierState, "_compared", lambda self, native, arguments: native(arguments))
 
 

@@ -4,8 +4,9 @@
      ▲                    ▲
      └ later calls wait: the interpreter lock is free, so the compiler runs at full speed
 
-All waits together take at most half of the program's time. Lowering is Python code, which would slow down a plan that
-runs at the same time, as both need the interpreter lock. So lowering pauses until the plan has run.
+All waits and comparisons of results (first_call_check.py) together take at most half of the program's time. Lowering is
+Python code, which would slow down a plan that runs at the same time, as both need the interpreter lock. So lowering
+pauses until the plan has run.
 
 A fork waits for the current job. The child process starts again with the jobs that are not done. An exit waits only
 for LLVM, which must not be interrupted: the compiler's Python code ends with an exception.
@@ -50,7 +51,7 @@ class Compiler:
         self._thread: threading.Thread | None = None
         self._busy = threading.Lock()  # held during a job
         self._is_closing = False
-        self._waited = 0.0  # seconds, in sum
+        self._spent = 0.0  # seconds of waits and comparisons
         self._may_lower = threading.Event()
         self._may_lower.set()
 
@@ -63,17 +64,25 @@ class Compiler:
             self._changed.notify()
         return job
 
+    def left(self) -> float:
+        """Return the seconds that calls may now spend on native code: in sum half of the program's time."""
+        return program_time.seconds() - 2 * self._spent
+
+    def spend(self, seconds: float) -> None:
+        """Count seconds that a call has spent on native code in addition to the plan."""
+        self._spent += seconds
+
     def wait(self, job: Job) -> None:
-        """Wait for a job until the sum of all waits is half of the time that the program has run."""
-        start = program_time.seconds()
-        left = start - 2 * self._waited
+        """Wait for a job as long as there is time left."""
+        left = self.left()
         if left < LEAST or job.done.is_set():
             return
         if self._thread is None:
             with self._changed:
                 self._start()
+        start = program_time.seconds()
         job.done.wait(left)
-        self._waited += program_time.seconds() - start
+        self.spend(program_time.seconds() - start)
 
     def undisturbed(self, run: Callable[..., Result], *arguments: Any) -> Result:
         """Run while the compiler pauses, or until another thread's run ends."""

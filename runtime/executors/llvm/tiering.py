@@ -4,16 +4,16 @@
                             later calls wait               a few more calls, unless it is clear
 
 1. A graph is hot when it is called again after it has run for `HOT` seconds. Then a background thread compiles it.
-2. Calls wait for the compiler, in sum at most half of the time that the program has run (background_compiler.py).
-3. The first call with native code runs both, and native code with different results is discarded
-   (first_call_check.py).
+2. Calls wait for the compiler, until all waits and comparisons together have taken half of the time that the program
+   has run (background_compiler.py).
+3. A call with native code then runs both, if there is time for the comparison. Native code with different results is
+   discarded (first_call_check.py).
 4. Native code that takes less than half of the plan's time is kept at once. Otherwise the two take turns for some
    calls, and the faster one is kept (trial_times.py).
 5. If a graph cannot be compiled as a whole, its loops are (loop_compilation.py), or the plan stays.
 
-So a program that ends at any time has taken at most twice as long as with plans alone, and the time of one comparison
-for each graph. As always, the plan runs a call again if a check fails in native code. Each combination of shapes is
-decided separately.
+So a program that ends at any time has taken at most twice as long as with plans alone. As always, the plan runs a call
+again if a check fails in native code. Each combination of shapes is decided separately.
 
 `AGC_JIT=0` in the environment and `tf.config.optimizer.set_jit(False)` disable tiering.
 """
@@ -50,6 +50,9 @@ HOT = 0.05
 
 EACH = 1e-5
 """Further seconds for each operation of the graph."""
+
+COMPARISON = 2
+"""The time of a comparison, in calls of the plan: native code runs, and the plan perhaps with other inputs."""
 
 CALL = 2e-6
 """Seconds that a call spends in Python unless native code runs it: a C extension calls that directly."""
@@ -177,6 +180,7 @@ class TierState:
         self._graph = graph
         self._plan = plan
         self._spent = 0.0
+        self._last = 0.0  # seconds of the last call of the plan
         self._asked = False
         self._job: Job | None = None
         self.gain = 0.0  # seconds by which a later call of native code is shorter than its trial
@@ -198,16 +202,18 @@ class TierState:
         if self.chosen is not None:
             return self.chosen(arguments)
         if doubted is not None:
-            return self._trusted(doubted, arguments)
+            has_time = compiler.left() >= COMPARISON * self._last
+            return self._trusted(doubted, arguments) if has_time else self._planned(arguments)
         if native is not None:
             return self._compared(native, arguments)
         return self._planned(arguments)
 
     def _planned(self, arguments: Sequence[Any]) -> Sequence[Any]:
-        """Run the plan, and measure until it is hot."""
+        """Run the plan, and measure."""
         start = time.perf_counter()
         results = self._plan(arguments)
-        self._spent += time.perf_counter() - start + CALL
+        self._last = time.perf_counter() - start
+        self._spent += self._last + CALL
         return results
 
     def _trusted(self, native: JitFunction, arguments: Sequence[Any]) -> Sequence[Any]:
@@ -217,7 +223,9 @@ class TierState:
         planned, compiled = self._times
         plan = functools.partial(measured, self._plan, planned)
         rehearse = functools.partial(measured, native.rehearsed, compiled)
+        start = time.perf_counter()
         results, difference = compared(native, plan, arguments, rehearse)
+        compiler.spend(time.perf_counter() - start - planned[0])
         if difference == "":
             self.doubted = None
             self._decide()

@@ -68,6 +68,9 @@ def test_all_waits_together_take_at_most_half_of_the_time(monkeypatch: pytest.Mo
     now += 1.0
     compiler.wait(job)
     assert len(waits) == 3
+    assert compiler.left() == pytest.approx(1.0)
+    compiler.spend(0.2)  # by a comparison
+    assert compiler.left() == pytest.approx(0.6)
 
 
 def test_the_compiler_pauses_while_a_plan_runs() -> None:

@@ -21,6 +21,7 @@ def hot(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """What has run twice is compiled, before it goes on."""
     monkeypatch.setattr(tiering, "HOT", -1.0)
     monkeypatch.setattr(tiering, "ask", tiering._compile)
+    monkeypatch.setattr(tiering.compiler, "left", lambda: np.inf)
     monkeypatch.delenv("AGC_JIT")
     yield
 

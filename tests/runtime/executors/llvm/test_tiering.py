@@ -33,6 +33,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[Clock]:
     monkeypatch.setattr(tiering, "time", found)
     monkeypatch.setattr(trial_times, "time", found)
     monkeypatch.setattr(tiering, "ask", tiering._compile)
+    monkeypatch.setattr(tiering.compiler, "left", lambda: np.inf)
     monkeypatch.delenv("AGC_JIT")
     yield found
 
@@ -179,6 +180,18 @@ def test_the_plan_runs_until_the_compiler_is_done(clock: Clock, monkeypatch: pyt
     job.done.set()
     assert found.run([np.int32(1)])[0] == 2
     assert found._only.chosen is found._only.native
+
+
+def test_a_comparison_waits_until_there_is_time_for_it(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    spent: list[float] = []
+    monkeypatch.setattr(tiering.compiler, "left", lambda: clock.now - 0.01)
+    monkeypatch.setattr(tiering.compiler, "spend", spent.append)
+    found = made(lambda x: x * 2, tf.constant(1), clock, 0.06, 0.01, monkeypatch)
+    for calls in range(1, 5):
+        assert found.run([np.int32(4)])[0] == 8
+        assert found._only is not None
+        assert (found._only.chosen is None) == (calls < 4)
+    assert spent == [pytest.approx(0.01)]
 
 
 @pytest.mark.parametrize(("seconds", "calls"), [(0.9, 1), (0.03, 2), (0.002, 25)])
