@@ -11,6 +11,7 @@
     rules/              the rules of operations
     buffers.py          the arrays of JAX whose memory arrays of NumPy show
     xla_program.py      a graph of static shapes as one program, which overwrites the state that it is given
+    compiler_options.py options of XLA's compiler
     xla_function.py     a graph for any shapes; the plan runs failed calls again, and reports the error
     spmd_program.py     a program of several devices, each with inputs of its own; spmd_function.py one of processes
 

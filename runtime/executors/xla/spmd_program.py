@@ -19,9 +19,10 @@ from ...functionalize.errors import CannotCompileError
 from ...ir.clone import with_parts, with_regions
 from ...ir.graph import Graph, Operation
 from ...ops.collective.gathering import all_gather
+from .compiler_options import options_for
 from .library import AXIS, wide
 from .region_trace import DeviceAxis
-from .xla_program import OPTIONS, XlaProgram
+from .xla_program import XlaProgram
 
 _PRINTS = "it prints, which programs of several devices do not"
 
@@ -37,7 +38,7 @@ class SpmdProgram(XlaProgram):
         self._sharding = jax.sharding.NamedSharding(mesh, rows)
         self._jitted = jax.jit(
             jax.shard_map(self._of_row, mesh=mesh, in_specs=rows, out_specs=rows, check_vma=False),
-            compiler_options=OPTIONS,
+            compiler_options=options_for(graph),
         )
 
     def _of_row(self, *arrays: Any) -> list[Any]:

@@ -20,13 +20,11 @@ from ...functionalize.errors import CannotCompileError, NeverRunsError
 from ...ir.graph import Graph
 from . import rules  # noqa: F401  (registers the rules)
 from .buffers import ARRAY, owner
+from .compiler_options import options_for
 from .effects import Effects
 from .interrupts import Deferred
 from .library import device_of, wide
 from .region_trace import DeviceAxis, RegionTrace, reasons
-
-OPTIONS = {"xla_allow_excess_precision": False}
-"""Results of narrow floats are rounded after each operation, as in the other executors."""
 
 
 class XlaProgram:
@@ -54,7 +52,9 @@ class XlaProgram:
         self._splits = splits and platform == "cpu"  # XLA's compilers for other devices inline all functions
         self._overwritten = self._donors()
         donated = tuple(self._overwritten.values())
-        self._jitted = jax.jit(self._step, donate_argnums=donated, compiler_options=OPTIONS)
+        self._jitted = jax.jit(
+            self._step, donate_argnums=donated, compiler_options=options_for(graph, platform)
+        )
         self._is_warm = False
 
     @property

@@ -8,6 +8,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.executors.xla import partition
+from agc.runtime.executors.xla.compiler_options import options_for
 
 
 @pytest.fixture(autouse=True)
@@ -85,3 +86,19 @@ def test_gradients_of_chains_agree() -> None:
     results = [tf.function(loss, jit_compile=compiler)(x) for compiler in ("xla", False)]
     for one, other in zip(*results, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-5)
+
+
+def test_many_writes_and_conditionals_are_compiled_the_quick_way() -> None:
+    def written(x: Any) -> Any:
+        array = tf.TensorArray(tf.float32, 60)
+        for i in range(60):
+            array = array.write(i, x * float(i))
+        return array.stack()
+
+    concrete = tf.function(written).get_concrete_function(tf.TensorSpec([2]))
+    assert "xla_cpu_use_fusion_emitters" in options_for(concrete.graph, "cpu")
+    assert "xla_cpu_use_fusion_emitters" not in options_for(concrete.graph, "gpu")
+    few = tf.function(lambda x: x * 2).get_concrete_function(tf.TensorSpec([2])).graph
+    assert "xla_cpu_use_fusion_emitters" not in options_for(few, "cpu")
+    x = tf.constant([1.0, 2.0])
+    np.testing.assert_array_equal(tf.function(written, jit_compile="xla")(x), written(x))
