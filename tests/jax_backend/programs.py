@@ -624,3 +624,142 @@ def power_iteration(m):
         change = abs(new - v).sum()
         v = new
     return v
+
+
+@program((V,), (-V,))
+def match_tuple(v):
+    match (v[0], v[1]):
+        case (a, b) if a > b:
+            return a * a - b
+        case (a, b):
+            return a + b * b
+
+
+@program((V,))
+def comprehension(v):
+    return sum([x * x if x > 0 else -x for x in v])
+
+
+@program((V,))
+def nested_comprehension(v):
+    return sum([x * y for x in v for y in v])
+
+
+@program((V,), (-V,))
+def any_of_generator(v):
+    if any(x > 2 for x in v):
+        return v.sum()
+    return -v.sum()
+
+
+@program((V,), (-V / 10,))
+def else_of_for(v):
+    for x in v:
+        if x > 2:
+            result = x * x
+            break
+    else:
+        result = v.sum()
+    return result
+
+
+@program((V, i(5)), (V, i(0)))
+def descending_range(v, n):
+    total = 0.0
+    for k in range(n, 0, -2):
+        total = total * 2 + v[k % 4] * k
+    return total
+
+
+@program((V, i(3)), (V, i(0)))
+def enumerated_range(v, n):
+    total = 0.0
+    for k, j in enumerate(range(n), start=2):
+        total += k * v[j]
+    return total
+
+
+@program((V, i(3)), (V, i(0)))
+def reversed_range(v, n):
+    total = 0.0
+    for k in reversed(range(n)):
+        total = 2 * total + v[k]
+    return total
+
+
+@program((V, i(3)))
+def zipped_with_a_range(v, n):
+    total = 0.0
+    for k, x in zip(range(n), v):
+        total = 2 * total + v[k] * x
+    return total
+
+
+@program((V,))
+def zipped_with_a_list(v):
+    total = 0.0
+    for weight, x in zip([1.0, 2.0, 3.0, 4.0], v):
+        if x > 0:
+            total += weight * x
+    return total
+
+
+@program((V, i(3)), (V, i(0)))
+def augmented_attribute(v, n):
+    counter = _Counter(v[0])
+    counter.items = {"a": v[1]}
+    for k in range(n):
+        counter.step *= v[k]
+        counter.items["a"] += counter.step
+    return counter.step + counter.items["a"]
+
+
+@program((V,))
+def items_of_list(v):
+    pair = [v[0], v[1]]
+    for x in v:
+        pair[0] = pair[0] + x
+        pair[1] = pair[0] * x
+    return pair
+
+
+@program((V,))
+def shared_variable(v):
+    total = 0.0
+
+    def add(x):
+        nonlocal total
+        if x > 0:
+            total += x * x
+
+    for x in v:
+        add(x)
+    return total
+
+
+def _folded(x, depth):
+    if depth == 0:
+        return x
+    if x > 1:
+        return _folded(x / 2, depth - 1)
+    return _folded(x * x + 1, depth - 1)
+
+
+@program((f(2.5),), (f(0.3),))
+def recursion(x):
+    return _folded(x, 4)
+
+
+@program((V,), (-V,))
+def with_statement(v):
+    with np.errstate(all="ignore"):
+        if v[0] > 0:
+            return v[0] * v[0]
+        result = -v[1]
+    return result
+
+
+@program((V,))
+def sorted_items(v):
+    first, *_, last = sorted(v)
+    return last - first
