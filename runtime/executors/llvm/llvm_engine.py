@@ -10,7 +10,10 @@ llvmlite is imported at the first compilation.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import functools
+import importlib.util
+import os
 import sys
 import threading
 from collections.abc import Iterator
@@ -27,11 +30,21 @@ _loading = threading.Lock()
 
 @functools.cache
 def _binding() -> Any:
+    _load_without_gil()
     import llvmlite.binding as binding
 
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
     return binding
+
+
+def _load_without_gil() -> None:
+    """Load LLVM's library. The import of llvmlite would load it with the GIL, while another thread traces a graph."""
+    package = importlib.util.find_spec("llvmlite")
+    if package is not None and package.origin is not None and sys.platform == "linux":
+        path = os.path.join(os.path.dirname(package.origin), "binding", "libllvmlite.so")
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).dlopen(path.encode(), os.RTLD_NOW)  # if this fails, the import reports it
 
 
 @functools.cache
