@@ -46,9 +46,22 @@ class XlaFunction(CompiledFunction):
         self._programs: dict[Any, XlaProgram] = {}
         self._by_value: tuple[int, ...] = ()
         self._plain: tuple[Graph, list[int]] | None = None
+        self._numbers = {i: n for n, i in enumerate(self._variables)}
         self._varying = [i for i, value in enumerate(self._whole.inputs) if not _is_fixed(value.spec)]
 
     def _run(self, arguments: Sequence[Any]) -> Any:
+        program, raw = self._ran(arguments) if self._variables else self._ran_without_state(arguments)
+        results = program.outputs(raw)
+        return FAILED if results is None else results
+
+    def _ran_without_state(self, arguments: Sequence[Any]) -> tuple[XlaProgram, list[Any]]:
+        program = self._programs.get(self._key(arguments)) or self._program(arguments)
+        found: list[Any] = []
+        program(arguments, found)
+        return program, found[0]
+
+    def _ran(self, arguments: Sequence[Any]) -> tuple[XlaProgram, list[Any]]:
+        """Return the program for the arguments, and all that it returns."""
         while True:
             before = snapshot([arguments[i] for i in self._variables])
             given = self._given(arguments, before)
@@ -57,10 +70,8 @@ class XlaFunction(CompiledFunction):
             if is_numpy and self._is_moved(program, arguments, before, given):
                 continue
             raw = self._called(program, arguments, given, before)
-            if raw is None:
-                continue
-            results = program.outputs(raw)
-            return FAILED if results is None else results
+            if raw is not None:
+                return program, raw
 
     def _given(self, arguments: Sequence[Any], before: Snapshot) -> list[Any]:
         """Return the inputs, with the values of variables. Streams compute theirs, and so do some variables."""
@@ -93,7 +104,7 @@ class XlaFunction(CompiledFunction):
 
         Return None if another thread changes a variable.
         """
-        numbers = [self._variables.index(i) for i in program.assigned]
+        numbers = [self._numbers[i] for i in program.assigned]
         places = [place for place, n in enumerate(numbers) if before.held[n] is not None]
         own = [numbers[place] for place in places]
         after = functools.partial(program.state, places)
