@@ -755,8 +755,7 @@ def with_statement(v):
     with np.errstate(all="ignore"):
         if v[0] > 0:
             return v[0] * v[0]
-        result = -v[1]
-    return result
+        return -v[1]
 
 
 @program((V,))
