@@ -16,7 +16,6 @@ import builtins
 import os
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import gast
@@ -69,7 +68,7 @@ def convert_definition(
     with deep_trees(definition.filename):
         translation = Translation(ast.Module([definition.statement()], []))
         context = context_of(tree, definition.text, definition.filename, definition.segment())
-        context = replace(context, features=features)
+        context = context._replace(features=features)
         if is_converted(definition.text):
             return Converted(translation, with_operators(translation.tree, "ag__"), context)
         after_all = with_operators(pipeline.run(translation.tree, context, after), context.ag)

@@ -9,7 +9,6 @@ which the analyses read their results."""
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import gast
@@ -38,17 +37,17 @@ class Landmarks(NamedTuple):
     escape: int  # where an exception goes from here; -1 leaves the function
 
 
-@dataclass
 class Block:
     """An `if` or a loop: its landmarks in the graph, and the variables and locations that it assigns."""
 
-    statement: Any
-    parent: Block | None
-    landmarks: list[Landmarks] = field(default_factory=list)
-    assigned: int = 0
-    rebound: int = 0  # assigned other than by `ag__.put`
-    locations: list[gast.expr] = field(default_factory=list)  # assigned attributes and items
-    puts: list[gast.Subscript] = field(default_factory=list)  # items of variables, assigned by `ag__.put`
+    def __init__(self, statement: Any, parent: Block | None) -> None:
+        self.statement = statement
+        self.parent = parent
+        self.landmarks: list[Landmarks] = []
+        self.assigned = 0
+        self.rebound = 0  # assigned other than by `ag__.put`
+        self.locations: list[gast.expr] = []  # assigned attributes and items
+        self.puts: list[gast.Subscript] = []  # items of variables, assigned by `ag__.put`
 
 
 class ControlFlowGraph:

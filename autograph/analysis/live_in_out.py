@@ -14,8 +14,7 @@ is set to `ag__.Undefined` first. Reads that are not provably bound are *unprove
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import gast
 
@@ -29,8 +28,7 @@ from .escape import UnescapedLists
 from .liveness import live
 
 
-@dataclass(frozen=True)
-class BlockPlan:
+class BlockPlan(NamedTuple):
     """The parameters, results and cells of one staged block."""
 
     parameters: list[str]
@@ -41,19 +39,18 @@ class BlockPlan:
     lists: list[str]  # parameters that hold unescaped lists
 
 
-@dataclass
-class FunctionPlan:
+class FunctionPlan(NamedTuple):
     """The plans of a function's staged blocks, and the declarations and checks that these require."""
 
-    blocks: dict[int, BlockPlan] = field(default_factory=dict)
-    undefined: list[str] = field(default_factory=list)  # to set to `Undefined` at the start of the function
-    guarded: frozenset[str] = frozenset()  # variables that may hold `Undefined`
-    unproven: set[int] = field(default_factory=set)  # ids of the names whose reads need a check
-    unbound_cells: list[str] = field(default_factory=list)  # cells that need a declaration to stay local
+    blocks: dict[int, BlockPlan]
+    undefined: list[str]  # to set to `Undefined` at the start of the function
+    guarded: frozenset[str]  # variables that may hold `Undefined`
+    unproven: set[int]  # ids of the names whose reads need a check
+    unbound_cells: list[str]  # cells that need a declaration to stay local
     # Name → 'global' or 'nonlocal', as the user code declares it.
-    scopes: dict[str, str] = field(default_factory=dict)
-    captured: frozenset[str] = frozenset()
-    hoisted: list[gast.stmt] = field(default_factory=list)  # declarations inside of a block
+    scopes: dict[str, str]
+    captured: frozenset[str]
+    hoisted: list[gast.stmt]  # declarations inside of a block
 
 
 def plan(
@@ -110,8 +107,10 @@ class _Planner:
         start &= ~self.flow.parameters  # a parameter is unbound only after `del`, which left `Undefined`
         members = self.flow.members
         result = FunctionPlan(
+            blocks={},
             undefined=members(start),
             guarded=frozenset(members(guarded)),
+            unproven=set(),
             unbound_cells=members(unbound_cells),
             scopes=self.flow.declared,
             captured=frozenset(members(self.captured)),

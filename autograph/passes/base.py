@@ -13,8 +13,7 @@ from __future__ import annotations
 import builtins
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar, NamedTuple, NoReturn
 
 import gast
 
@@ -40,8 +39,7 @@ BUILTINS = frozenset(vars(builtins))
 NO_FEATURES: frozenset[Feature] = frozenset()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Context:
+class Context(NamedTuple):
     """The properties of the code that the caller of the pipeline provides."""
 
     filename: str = "<unknown>"
