@@ -42,13 +42,14 @@ def filter_tracebacks(package: str, loaded: str = "") -> None:
     """
     if sys.version_info >= _UNKNOWN:
         return
-    for name, module in list(sys.modules.items()):
-        if name in _DONE or not (name == package or name.startswith(package + ".")):
-            continue
-        spec = getattr(module, "__spec__", None)
-        if name == loaded or not getattr(spec, "_initializing", False):
-            _DONE.add(name)
-            _filter_members(vars(module))
+    for name in sys.modules.keys() - _DONE:
+        if not name.startswith("agc.") or name.startswith(_COMPILER):
+            _DONE.add(name)  # a process may have thousands of these
+        elif name == package or name.startswith(package + "."):
+            module = sys.modules[name]
+            if name == loaded or not getattr(getattr(module, "__spec__", None), "_initializing", False):
+                _DONE.add(name)
+                _filter_members(vars(module))
 
 
 def _filter_members(members: Mapping[str, Any]) -> None:
@@ -199,6 +200,17 @@ _WRAPPERS = {
     functools.cached_property: "func",
     type(functools.cache(_encoded)): "__wrapped__",
 }
+_COMPILER = tuple(
+    f"agc.runtime.{package}."
+    for package in (
+        "executors.llvm.codegen",
+        "executors.llvm.lowering",
+        "executors.xla.rules",
+        "functionalize",
+        "optimize",
+    )
+)
+"""Modules whose functions only other modules of agc call."""
 _DONE: set[str] = set()
 _CLASSES: set[type] = set()
 _UNKNOWN = (3, 15)  # the first version that may have another form of bytecode; tracebacks stay whole there

@@ -34,6 +34,7 @@ def explain(module: str, public: str | None = None, late: Mapping[str, str] | No
         if name not in late:
             raise missing_name(module, name, public)
         value = space[name] = _imported(late[name], name, space["__package__"])
+        api.filter_tracebacks(_ROOT)
         return value
 
     space["__getattr__"] = __getattr__
