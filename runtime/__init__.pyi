@@ -56,7 +56,7 @@ from agc.runtime import config as config
 from agc.runtime.ops.random.initializers import constant_initializer as constant_initializer
 from agc.runtime.control_flow.control_dependencies import control_dependencies as control_dependencies
 from agc.runtime.core.conversion import convert_to_tensor as convert_to_tensor
-from agc.runtime.autodiff.custom_gradient import custom_gradient as custom_gradient
+from agc.runtime.autodiff.custom_gradients import custom_gradient as custom_gradient
 from agc.runtime import data as data
 from agc.runtime import debugging as debugging
 from agc.runtime.core.devices import device as device
@@ -80,7 +80,7 @@ from agc.runtime.tracing.function import function as function
 from agc.runtime.ir.name_scopes import get_current_name_scope as get_current_name_scope
 from agc.runtime.control_flow.tracing_context import get_logger as get_logger
 from agc.runtime.control_flow.tracing_context import get_static_value as get_static_value
-from agc.runtime.autodiff.custom_gradient import grad_pass_through as grad_pass_through
+from agc.runtime.autodiff.custom_gradients import grad_pass_through as grad_pass_through
 from agc.runtime.autodiff.graph_gradients import gradients as gradients
 from agc.runtime import graph_util as graph_util
 from agc.runtime.control_flow.control_dependencies import group as group
@@ -130,7 +130,7 @@ from agc.runtime import random as random
 from agc.runtime.ops.random.initializers import random_normal_initializer as random_normal_initializer
 from agc.runtime.ops.random.initializers import random_uniform_initializer as random_uniform_initializer
 from agc.runtime import raw_ops as raw_ops
-from agc.runtime.autodiff.custom_gradient import recompute_grad as recompute_grad
+from agc.runtime.autodiff.custom_gradients import recompute_grad as recompute_grad
 from agc.runtime.core.conversion import register_tensor_conversion_function as register_tensor_conversion_function
 from agc.runtime.ops.arrays.shape_arithmetic import required_space_to_batch_paddings as required_space_to_batch_paddings
 from agc.runtime.ops.signal.fftnd import rfftnd as rfftnd

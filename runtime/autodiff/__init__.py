@@ -12,15 +12,21 @@ VJPs consist of operations, so a gradient can be recorded, traced and differenti
 # fmt: off
 
 from ..core.missing_names import explain as _explain
-from .custom_gradient import custom_gradient, grad_pass_through, recompute_grad
-from .forward_mode import ForwardAccumulator
-from .graph_gradients import gradients, hessians
-from .tape import GradientTape
-from .targets import UnconnectedGradients
+
+
+_LATE = {
+    "ForwardAccumulator": ".forward_mode",
+    "GradientTape": ".tape",
+    "UnconnectedGradients": ".targets",
+    "custom_gradient": ".custom_gradients",
+    "grad_pass_through": ".custom_gradients",
+    "gradients": ".graph_gradients",
+    "hessians": ".graph_gradients",
+    "recompute_grad": ".custom_gradients",
+}
 
 __all__ = [
-    "ForwardAccumulator", "GradientTape", "UnconnectedGradients", "custom_gradient", "grad_pass_through",
-    "gradients", "hessians", "recompute_grad",
+    *_LATE,
 ]
 
-_explain(__name__)
+_explain(__name__, late=_LATE)

@@ -23,7 +23,7 @@ EXPORT = ("export", "_export")
 LATE = "agc.runtime.linear_operator."
 """A package that few programs need: its names are imported at their first use."""
 
-LATE_SPACES = ("math", "nn")
+LATE_SPACES = ("autodiff", "math", "nn")
 """Namespaces with many modules, of which a program needs few: all names are imported at their first use."""
 
 FORMAT = "# isort: skip_file\n# fmt: off\n\n"

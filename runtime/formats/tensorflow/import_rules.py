@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ... import dtypes
-from ...autodiff.custom_gradient import custom_gradient
+from ...autodiff.custom_gradients import custom_gradient
 from ...control_flow.functional_api import cond, while_loop
 from ...control_flow.switch_case import switch_case
 from ...core.conversion import convert_to_tensor
