@@ -56,6 +56,12 @@ def _sum(values: Any, start: Any = 0) -> Any:
     return start + torch.sum(values, 0) if is_array(values) else builtins.sum(values, start)
 
 
+def _sorted(values: Any, *, key: Any = None, reverse: Any = False) -> list[Any]:
+    items = values if is_array(values) else torch.stack([*values])
+    keys = items if key is None else torch.stack([key(item) for item in items])
+    return [*items[torch.sort(keys, stable=True, descending=reverse).indices]]
+
+
 def _rounded(value: Any, digits: int | None = None) -> Any:
     if digits is not None:
         return torch.round(value, decimals=digits)
@@ -81,6 +87,7 @@ BUILTINS: dict[Callable[..., Any], Callable[..., Any]] = {
     builtins.min: _extreme(torch.min, _in_common(torch.minimum)),
     builtins.print: _printed,
     builtins.round: _rounded,
+    builtins.sorted: _sorted,
     builtins.sum: _sum,
     operator.contains: _contains,
 }

@@ -706,8 +706,8 @@ def zipped_with_a_list(v):
 
 @program((V, i(3)), (V, i(0)))
 def augmented_attribute(v, n):
-    counter = _Counter(v[0])
-    counter.items = {"a": v[1]}
+    counter = _Counter(v[0] + 0)
+    counter.items = {"a": v[1] + 0}
     for k in range(n):
         counter.step *= v[k]
         counter.items["a"] += counter.step
