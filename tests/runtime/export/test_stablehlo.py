@@ -26,6 +26,18 @@ def test_unknown_sizes_are_symbolic(tmp_path: Any) -> None:
     np.testing.assert_allclose(result, np.full((5, 2), 0.5))
 
 
+def test_embeddings_of_unknown_batches_are_exported(tmp_path: Any) -> None:
+    table = tf.Variable(tf.reshape(tf.range(20.0), [5, 4]))
+    path = tmp_path / "embedded.stablehlo"
+    spec = tf.TensorSpec([None, 2], tf.int32, name="ids")
+    tf.export.stablehlo(lambda ids: tf.gather(table, ids), path, [spec], dynamic_axes={"ids": {0: "batch"}})
+    exported = jax.export.deserialize(bytearray(path.read_bytes()))
+    ids = np.array([[0, 4], [2, 2], [1, 3]], np.int32)
+    failed, rows = exported.call(ids)
+    assert not failed
+    np.testing.assert_array_equal(rows, table.numpy()[ids])
+
+
 def test_assigned_variables_are_inputs_and_results(tmp_path: Any) -> None:
     factor, count = tf.Variable(2.0), tf.Variable(5)
 

@@ -31,7 +31,7 @@ def _batch_index(shape: Sequence[int], inner: int) -> list[Array]:
 
 def _is_empty(site: Any, *arrays: Array) -> bool:
     """Return whether there is nothing to select from, or to add to."""
-    return 0 in site.shape or any(0 in np.shape(array) for array in arrays)
+    return site.is_empty or any(0 in np.shape(array) for array in arrays)
 
 
 def _zeros(site: Any) -> Array:
