@@ -93,7 +93,7 @@ def _equal(wanted: Any, found: Any, tolerance: float) -> bool:
 def make_everything_hot(patch: pytest.MonkeyPatch) -> None:
     """Native code is made after the first call, at once, and then used."""
     patch.delenv("AGC_JIT")
-    for name, value in (("HOT", -1.0), ("FEWEST", 1), ("TRIALS", 0)):
+    for name, value in (("HOT", -1.0), ("TRIALS", 0)):
         patch.setattr(tiering, name, value)
     patch.setattr(tiering, "ask", tiering._compile)
     patch.setattr(tiering.compiler, "left", lambda: np.inf)
