@@ -4,13 +4,15 @@
     x'[at, c]        ← Σ y'[window, c] · filter[w, c]               over the windows with this element
     filter'[w, c]    ← Σ x[at · stride + w, c] · y'[at, c]          in parts of rows, which are added in the end
 
-Matrices of one channel would be too thin for BLAS.
+Matrices of one channel would be too thin for BLAS. The code for the elements of a window is written out, or for a part
+of a large window, such as one of its rows: then loops over the other axes add to sums in memory.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from typing import Any
 
@@ -29,10 +31,29 @@ from .window_places import SMALL, element_place, window_place
 _COLUMNS = 8
 """The most windows whose products are added before a sum is stored."""
 
+_FILTERS = 8
+"""The most large filters of a channel: more are a matrix that is wide enough for BLAS."""
+
+_CHANNELS = 8
+"""The fewest channels with large filters: loops over fewer take as long as the products of BLAS, or longer."""
+
 
 def is_by_channel(windows: Windows, given: int) -> bool:
-    """Return whether each channel has few filter elements of its own."""
-    return windows.taken == 1 and math.prod(windows.slide.window) * (given // windows.groups) <= SMALL
+    """Return whether each channel has a filter of its own, or few of them."""
+    each = given // windows.groups
+    is_small = math.prod(windows.slide.window) * each <= SMALL
+    return windows.taken == 1 and (is_small or (each <= _FILTERS and windows.groups >= _CHANNELS))
+
+
+def _written_out(window: Sequence[int]) -> int:
+    """Return the first axis of a window from which on the code for each element is written out."""
+    return next(axis for axis in range(len(window) + 1) if math.prod(window[axis:]) <= SMALL)
+
+
+def _offsets(e: Emitter, window: Sequence[int], outer: Sequence[Register]) -> Iterator[list[Register]]:
+    """Return the offsets of the elements that are written out, in the iteration `outer` of the other axes."""
+    for inner in itertools.product(*map(range, window[len(outer) :])):
+        yield [*outer, *map(e.word, inner)]
 
 
 class ConvolvedByChannel(BlockwiseConvolution):
@@ -49,19 +70,37 @@ class ConvolvedByChannel(BlockwiseConvolution):
     ) -> None:
         windows, dtype, n = self.windows, self.dtype, self.windows.n
         piece, first = windows.piece(e, self.source, block, blocks, scratch)
-        counts = block.counts(windows.result_sizes)
-        slide = windows.slide
-        with e.nest(counts, parallel=False) as numbers, e.nest([self.given]) as (channel,):
-            total, source = constant(dtype, 0), _source(e, channel, self.given // windows.groups)
-            for at, offset in enumerate(slide.offsets()):
-                moves = zip(first[1:-1], numbers[1:], slide.strides, offset, slide.dilations, strict=True)
-                indices = [e.plus(e.plus(f, e.times(o, s)), e.word(w * d)) for f, o, s, w, d in moves]
-                index = Index.of(piece.shape, [e.plus(first[0], numbers[0]), *indices, source])
-                weight = e.load(dtype, self.filters.address, e.plus(e.word(at * self.given), channel))
-                product = multiply(e, site_of(dtype), piece.at(e, index), weight)
-                total = add(e, site_of(dtype), total, product)
-            place = Index.of((*counts, self.given), [*numbers[: n + 1], channel]).flat(e)
-            e.store(dtype, target, place, total)
+        counts, window = block.counts(windows.result_sizes), windows.slide.window
+        looped = window[: _written_out(window)]
+
+        def sum_of(numbers: Sequence[Register], channel: Register) -> Index:
+            return Index.of((*counts, self.given), [*numbers[: n + 1], channel])
+
+        with e.nest(counts, parallel=False) as numbers:
+            if looped:
+                with e.nest([self.given]) as (channel,):
+                    e.store(dtype, target, sum_of(numbers, channel).flat(e), constant(dtype, 0))
+            with e.nest(looped, parallel=False) as outer, e.nest([self.given]) as (channel,):
+                place = sum_of(numbers, channel).flat(e)
+                total = e.load(dtype, target, place) if looped else constant(dtype, 0)
+                for offset in _offsets(e, window, outer):
+                    product = self._product(e, piece, first, numbers, offset, channel)
+                    total = add(e, site_of(dtype), total, product)
+                e.store(dtype, target, place, total)
+
+    def _product(
+        self, e: Emitter, piece: Buffer, first: Sequence[Register], numbers: Sequence[Register],
+        offset: Sequence[Register], channel: Register,
+    ) -> Element:  # fmt: skip
+        """Return an element of a window times that of the filter."""
+        slide, dtype = self.windows.slide, self.dtype
+        moves = zip(first[1:-1], numbers[1:], slide.strides, offset, slide.dilations, strict=True)
+        indices = [e.plus(e.plus(f, e.times(o, s)), e.times(w, d)) for f, o, s, w, d in moves]
+        source = _source(e, channel, self.given // self.windows.groups)
+        index = Index.of(piece.shape, [e.plus(first[0], numbers[0]), *indices, source])
+        at = Index.of((*slide.window, self.given), [*offset, channel]).flat(e)
+        weight = e.load(dtype, self.filters.address, at)
+        return multiply(e, site_of(dtype), piece.at(e, index), weight)
 
 
 def _source(e: Emitter, channel: Register, each: int) -> Register:
@@ -107,35 +146,34 @@ def filter_gradient(region: Region, setting: Any, x: Buffer, dy: Buffer) -> Lazy
         with e.nest([inside * given]) as (number,):
             at = e.plus(e.times(part, inside * given), number)
             e.store(dtype, total.address, at, constant(dtype, 0))
+        window = setting.slide.window
         with (
             e.nest([Size.of(e.minus(end, start)), width // columns], parallel=False) as (row, group),
+            e.nest(window[: _written_out(window)], parallel=False) as looped,
             e.nest([given]) as (channel,),
         ):
             image = Index(outer, [(0, len(outer), e.plus(start, row))]).coordinates(e)
             first = e.times(group, columns)
             places = [[*image, e.plus(first, e.word(column))] for column in range(columns)]
-            _add_products(e, setting, x, dy, places, channel, Buffer(dtype, total.shape, total.address), part)
+            backs = [dy.at(e, Index.of(dy.shape, [*place, channel])) for place in places]
+            for offset in _offsets(e, window, looped):
+                at = Index.of((parts, *window, given), [part, *offset, channel]).flat(e)
+                sum = e.load(dtype, total.address, at)
+                for place, back in zip(places, backs, strict=True):
+                    element = _element(e, setting, x, place, offset, channel)
+                    sum = add(e, site_of(dtype), sum, multiply(e, site_of(dtype), element, back))
+                e.store(dtype, total.address, at, sum)
     return reduced(region, total, sums(dtype), [0], (inside, given), dtype)
 
 
-def _add_products(
-    e: Emitter, setting: Any, x: Buffer, dy: Buffer, places: Sequence[Sequence[Register]], channel: Register,
-    total: Buffer, part: Register,
-) -> None:  # fmt: skip
-    """Emit the addition of the products of a channel of some windows to the sums of a part."""
-    slide, dtype = setting.slide, x.dtype
-    source = _source(e, channel, setting.given // setting.groups)
-    backs = [dy.at(e, Index.of(dy.shape, [*place, channel])) for place in places]
-    for at, offset in enumerate(slide.offsets()):
-        where = Index.of(total.shape, [part, e.word(at), channel]).flat(e)
-        sum = e.load(dtype, total.address, where)
-        for (image, *window), back in zip(places, backs, strict=True):
-            inside, index = integer(1)(1), [image]
-            for axis, (position, number) in enumerate(zip(window, offset, strict=True)):
-                fits, element = element_place(e, slide, axis, position, e.word(number))
-                inside = e.b.and_(inside, fits)
-                index.append(element)
-            element = x.at(e, Index.of(x.shape, [*index, source]))
-            element = e.choose(inside, element, constant(dtype, 0))
-            sum = add(e, site_of(dtype), sum, multiply(e, site_of(dtype), element, back))
-        e.store(dtype, total.address, where, sum)
+def _element(
+    e: Emitter, setting: Any, x: Buffer, place: Sequence[Register], offset: Sequence[Register], channel: Register
+) -> Element:  # fmt: skip
+    """Return the element of a window from which a channel of the result is computed, or 0 if it is outside."""
+    inside, index = integer(1)(1), [place[0]]
+    for axis, (position, number) in enumerate(zip(place[1:], offset, strict=True)):
+        fits, at = element_place(e, setting.slide, axis, position, number)
+        inside = e.b.and_(inside, fits)
+        index.append(at)
+    index.append(_source(e, channel, setting.given // setting.groups))
+    return e.choose(inside, x.at(e, Index.of(x.shape, index)), constant(x.dtype, 0))

@@ -128,6 +128,13 @@ def test_depthwise_convolutions(stride: int) -> None:
     agree(layer, [numbers(3, 9, 7, 5), numbers(3, 3, 5, 2)], bound=1e-4)
 
 
+@pytest.mark.parametrize("window", [(7, 7), (1, 37), (37, 1)])
+def test_depthwise_convolutions_of_large_windows(window: tuple[int, int]) -> None:
+    layer = with_gradients(lambda a, b: tf.nn.depthwise_conv2d(a, b, (1, 1, 1, 1), "SAME"))
+    for channels in (2, 9):  # by BLAS, and by channel
+        agree(layer, [numbers(2, 9, 8, channels), numbers(*window, channels, 2)], bound=1e-3)
+
+
 @pytest.mark.parametrize("odd", [1.0, np.nan, np.inf])
 def test_gradients_of_dilated_depthwise_convolutions_read_the_windows_alone(odd: float) -> None:
     filters = numbers(3, 3, 2, 1)
