@@ -27,6 +27,12 @@ from .reduction_kinds import ReductionKind, get, new_slot, put, site_of
 Span = tuple[int, int]
 """A range of axes: the first one, and the one after the last."""
 
+FindElement = Callable[[Sequence[Register], Sequence[Register]], Element]
+"""Emits an element of the operand, from the numbers of its row and those of its column."""
+
+FindPlace = Callable[[Sequence[Register]], Register]
+"""Emits the number of the accumulator of a column."""
+
 _PARTS = 16
 """The parts of rows that have accumulators of their own."""
 
@@ -155,14 +161,9 @@ class ReductionNest(NamedTuple):
         return not is_sized(tuple(sizes)) and math.prod(sizes) <= _NARROW and self.node.cost <= _CHEAP
 
     def _in_memory(
-        self,
-        totals: Buffer,
-        counts: Sequence[int],
-        rest: Sequence[int],
-        element: Callable[[Sequence[Register], Sequence[Register]], Element],
-        place: Callable[[Sequence[Register]], Register],
+        self, totals: Buffer, counts: Sequence[int], rest: Sequence[int], element: FindElement, place: FindPlace,
         each_once: bool,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Add rows to accumulators in memory."""
         e, kind = self.region.e, self.kind
         with (
@@ -174,14 +175,9 @@ class ReductionNest(NamedTuple):
             e.store(kind.wide, totals.address, number, kind.combine(e, found, value))
 
     def _in_slots(
-        self,
-        totals: Buffer,
-        counts: Sequence[int],
-        rest: Sequence[int],
-        element: Callable[[Sequence[Register], Sequence[Register]], Element],
-        place: Callable[[Sequence[Register]], Register],
+        self, totals: Buffer, counts: Sequence[int], rest: Sequence[int], element: FindElement, place: FindPlace,
         each_once: bool,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Add rows to accumulators in registers, and store these after the last row."""
         e, kind = self.region.e, self.kind
         columns = [list(map(e.word, numbers)) for numbers in itertools.product(*map(range, rest))]
