@@ -20,7 +20,7 @@ BEGIN, END = "<!-- models: written by python -m benchmarks --draw -->\n", "<!-- 
 
 COLUMNS = {
     "agc": ("agc automatic", "agc eager"), "agc, native": ("agc native",), "TensorFlow": ("TF graph", "TF eager"),
-    "XLA": ("TF XLA",), "JAX": ("JAX",), "PyTorch": ("torch",), "compiled": ("torch compiled",), "BLAS": (LIMIT,),
+    "XLA": ("TF XLA",), "JAX": ("JAX",), "PyTorch": ("torch",), "torch.compile": ("torch compiled",), "BLAS": (LIMIT,),
 }  # fmt: skip
 """The contestants of each column: a program without graphs has figures of the second."""
 
