@@ -28,20 +28,20 @@ def test_switches_are_set_by_the_first_user_and_reset_by_the_last(set_options):
 
     thread = threading.Thread(target=other)
     with few_passes():
-        assert {"-disable-lsr=1", "-enable-misched=0"} <= set(set_options)
+        assert {"-disable-cgp=1", "-enable-misched=0"} <= set(set_options)
         set_options.clear()
         thread.start()
         entered.wait(10)
     assert set_options == []
     left.set()
     thread.join()
-    assert {"-disable-lsr=0", "-enable-misched=1"} <= set(set_options)
+    assert {"-disable-cgp=0", "-enable-misched=1"} <= set(set_options)
 
 
 def test_switches_are_reset_after_an_error(set_options):
     with pytest.raises(ValueError, match="no code"), few_passes():
         raise ValueError("no code")
-    assert "-disable-lsr=0" in set_options
+    assert "-disable-cgp=0" in set_options
 
 
 def test_an_unknown_llvm_keeps_its_passes(set_options, monkeypatch):
