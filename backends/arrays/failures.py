@@ -39,9 +39,8 @@ class Checks:
         self.outer = outer
         self.code: Any = None  # a scalar int32, or None before the first check
         self.errors: list[BaseException] = [] if outer is None else outer.errors
-        self.formatted: list[tuple[Any, str]] = (
-            [] if outer is None else outer.formatted
-        )  # by `print`, with formats
+        # Values in texts, with their formats; `print` fills them in.
+        self.formatted: list[tuple[Any, str]] = [] if outer is None else outer.formatted
         self.refusals: list[BaseException] = [] if outer is None else outer.refusals
         self.entered: FrameType | None = None if outer is None else outer.entered
         self._trace = library.trace_state()

@@ -1,6 +1,6 @@
 """Switches of LLVM that make code generation cheaper, while agc generates code.
 
-    with few_passes(): emit        half the time; the code runs as fast
+    with few_passes(): emit        takes less time; the code runs as fast
 
 LLVM runs about a hundred passes on each function. agc's loops come from the emitter in the form that some of these
 passes produce: addresses are computed once (codegen/index_builder.py), and processors reorder instructions themselves.

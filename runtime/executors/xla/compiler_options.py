@@ -1,7 +1,7 @@
 """Options of XLA's compiler for a program.
 
-XLA's compiler for CPUs emits each kernel by MLIR, which takes milliseconds, or by an older way, which takes a quarter
-of that: the way for programs of many small kernels, such as hundreds of conditionals, loops or writes to lists.
+XLA's compiler for CPUs emits each kernel by MLIR, which takes milliseconds, or in an older way, which takes a quarter
+to a half of that. Programs of many small kernels, such as conditionals and writes to lists, take the older way.
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
 """Sums of products in Einstein notation, as matrix products where these are faster.
 
-bhqd,bhkd->bhqk b and h are in all: batch axes q and k in one and the result: rows and columns d is summed
+bhqd,bhkd->bhqk      ==>      [b, h, q, d] @ [b, h, d, k]
 
-    [b, h, q, d] @ [b, h, d, k]
+    b, h    in both factors and the result: axes of the batch
+    q, k    in one factor and the result: rows and columns
+    d       in both factors only: summed
 
 Three and more factors are multiplied in pairs, in the order of `np.einsum_path`. The order and the
 permutations of axes are cached by the equation and the shapes of its factors.

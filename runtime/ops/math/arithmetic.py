@@ -90,9 +90,8 @@ def _truncatemod(x: Array, y: Array) -> Array:
 def _pow(x: Array, y: Array) -> Array:
     if x.dtype.kind == "i" and (y < 0).any():
         raise errors.InvalidArgumentError("Integers to negative integer powers are not allowed")
-    if (
-        np.ndim(y) == 0 and y == 3 and x.dtype.char in "fd"
-    ):  # NumPy has fast code for the powers 2 and 1/2 only
+    # NumPy has fast code for the powers 2 and 1/2 only.
+    if np.ndim(y) == 0 and y == 3 and x.dtype.char in "fd":
         return x * x * x
     return np.power(x, y)
 

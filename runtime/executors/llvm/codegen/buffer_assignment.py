@@ -147,9 +147,8 @@ class _Uses:
         self.loads: dict[Any, list[tuple[Any, int, Any, int]]] = {}
         self.stores: dict[Any, list[tuple[Any, int, Any, int]]] = {}
         self._other: set[Any] = set()
-        self._addresses: dict[
-            Any, tuple[Any, Any, int]
-        ] = {}  # the buffer, the indices, and the bits of the last
+        # By address: the buffer, the indices, and the bits of the last one.
+        self._addresses: dict[Any, tuple[Any, Any, int]] = {}
         for block in blocks:
             for i, each in enumerate(block.instructions):
                 operands = operands_of(each)
