@@ -44,15 +44,12 @@ class Chromium:
         read_commands, self._commands = os.pipe()
         self._answers, write_answers = os.pipe()
 
-        # No Python code runs in the new process, as libraries warn of a fork.
-        moves = (
-            (read_commands, 20),
-            (write_answers, 21),
-            (20, 3),
-            (21, 4),
-        )  # the pipes may have the numbers 3 and 4
+        # No Python code runs in the new process, as libraries warn of a fork. Any of the pipes may have the number 3,
+        # 4, or that of another one, so they move to larger numbers first.
+        free = max(read_commands, write_answers, 4) + 1
+        moves = ((read_commands, free), (write_answers, free + 1), (free, 3), (free + 1, 4))
         actions = [(os.POSIX_SPAWN_DUP2, old, new) for old, new in moves]
-        actions += [(os.POSIX_SPAWN_CLOSE, number) for number in (20, 21)]
+        actions += [(os.POSIX_SPAWN_CLOSE, number) for number in (free, free + 1)]
         actions += [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_WRONLY, 0) for number in (1, 2)]
         command = [executable(), *FLAGS.split(), f"--user-data-dir={self.folder.name}", "about:blank"]
         self.process = os.posix_spawn(command[0], command, os.environ, file_actions=actions)
