@@ -85,7 +85,7 @@ def make_tensor_proto(
     for size in dims:
         made.tensor_shape.dim.add(size=size)
     is_narrow = kind.is_floating and kind.size == 1
-    in_fields = kind in (dtypes.string, dtypes.bool_) or kind.is_complex
+    in_fields = kind in (dtypes.string, dtypes.bool_, dtypes.uint16) or kind.is_complex
     if not in_fields and (array.size == count > 1 or is_narrow):
         made._assign("tensor_content", array.astype(array.dtype.newbyteorder("<")).tobytes())
     else:

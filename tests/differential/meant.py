@@ -159,6 +159,23 @@ MEANT = {
     "*.Variable.__getitem__: *": "parts of variables can be added to",
     "*.Variable.__setitem__: *": "items can be assigned",
     "*.Dataset: ds": "the class of a dataset is Dataset",
+    "*numpy.around: *": "takes lists", "*numpy.exp: *": "takes lists", "*numpy.exp2: *": "takes lists",
+    "*numpy.logaddexp*: *": "takes lists", "*numpy.rad2deg: *": "takes lists", "*.MutableHashTable: *": "takes lists",
+    "*numpy.parameters.size: *": "takes an axis", "*.bucket_by_sequence_length: *": "lengths may be int64",
+    "*.CsvDataset: *": "takes the paths of `pathlib`", "*.dlpack*: *from_dlpack(np.*": "takes NumPy's arrays",
+    "*.VariableHandle: *": "a handle knows its variable", "*.IteratorSpec: *": "a spec knows its elements",
+    "*.ir.graph.*: *": "graphs have agc's operations",
+    "*.experimental_enable_numpy_behavior: *": "another process, where only TensorFlow is installed",
+    "*.export: *": "graphs are exported in agc's formats", "*.formats.*: *": "the same",
+    "*.graph_util: *": "graphs of TensorFlow are read from bytes", "*experimental_format*": "agc's own option",
+    "*.SaveOptions(*": "the same", "*.load_checkpoint: *": "checkpoints are written in agc's format",
+    "*.print_op*: *output_stream=sys.stdout*": "TensorFlow writes past a replaced `sys.stdout`",
+    "*.get_registered_schemes: *": "there is no cloud and no file system in memory",
+    "*.summary.*: *": "writers of Python, and TensorFlow leaves a writer that cannot flush as the default one",
+    "*.is_built_with_xla: *": "XLA is an optional package", "*.is_cpu_target_available: *": "no target can be chosen",
+    "*.types.distributed: *": "values of replicas can be made",
+    "*.CommunicationImplementation: *": "TensorFlow's `Hints`, an older name, comes first in its parameters",
+    "tf.linalg.LinearOperator*.add_to_tensor()": "the tensor is named `x` by all operators",
 }  # fmt: skip
 """By patterns for what is compared."""
 

@@ -13,8 +13,8 @@ from functools import cache
 from types import ModuleType
 from typing import Any
 
-INTERNAL = {"tf.ir", "tf.dtypes.numpy"}
-"""Modules of agc that TensorFlow has nothing like."""
+INTERNAL = {"tf.ir", "tf.dtypes.numpy", "tf.onnx"}
+"""Modules of agc that TensorFlow has nothing like; some need packages that its environment lacks."""
 
 
 def found(tf: Any, path: str) -> Any:
@@ -32,11 +32,13 @@ def public(tf: Any) -> Iterator[tuple[str, Any]]:
 
 def _public(path: str, module: Any, seen: set[int]) -> Iterator[tuple[str, Any]]:
     for name in module.__all__:
-        value = getattr(module, name)
         place = f"{path}.{name}"
+        if place.replace("tf.compat.v2.", "tf.") in INTERNAL:
+            continue
+        value = getattr(module, name)
         if not inspect.ismodule(value):
             yield place, value
-        elif hasattr(value, "__all__") and place not in INTERNAL and id(value) not in seen:
+        elif hasattr(value, "__all__") and id(value) not in seen:
             seen.add(id(value))
             yield from _public(place, value, seen)
 

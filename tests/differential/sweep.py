@@ -90,10 +90,11 @@ def functions(tf: Any) -> Iterator[tuple[str, Callable[..., Any], Callable[..., 
     for space in NAMESPACES:
         module = _optional(ours, space)
         for name in getattr(module, "__all__", ()):
-            mine, theirs = getattr(module, name), _optional(tf, f"{space}.{name}")
-            if name in LEFT_OUT or name.startswith(RANDOM) or theirs is None or id(mine) in seen:
+            theirs = _optional(tf, f"{space}.{name}")
+            if name in LEFT_OUT or name.startswith(RANDOM) or theirs is None:
                 continue
-            if callable(mine) and not isinstance(mine, type):
+            mine = getattr(module, name)
+            if callable(mine) and not isinstance(mine, type) and id(mine) not in seen:
                 seen.add(id(mine))
                 yield f"{space}.{name}", mine, theirs
 
