@@ -25,7 +25,7 @@ from .places import found, paths
 
 NO_COUNTERPART = object()
 OWN = ("agc.runtime.executors.", "agc.runtime.keras")
-"""Modules that TensorFlow lacks, among them those that need a compiler; Keras, which runs on TensorFlow in this process."""
+"""Modules of what TensorFlow lacks, such as compilers; Keras, which runs on TensorFlow in this process."""
 
 LASTING = "enable_op_determinism"
 """A setting that TensorFlow cannot undo, and that would change the examples that follow."""
