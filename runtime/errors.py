@@ -181,8 +181,8 @@ class OperatorNotAllowedInGraphError(TypeError):
     """A traced tensor was used where Python needs its value (`bool(t)`, iteration, `range(t)` …)."""
 
 
-class InaccessibleTensorError(TypeError):
-    """A traced tensor was used outside of the function or block that it was made in."""
+class InaccessibleTensorError(StagingError):
+    """A traced tensor was used outside of the function or block that it was made in; the diagnostic says where."""
 
 
 class NotConvertedError(OperatorNotAllowedInGraphError, StagingError):

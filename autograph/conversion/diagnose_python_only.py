@@ -37,6 +37,10 @@ def undecided(call: StackCall, label: str) -> Diagnostic | None:
         what = f"the generator `{code.co_name}`"
         why = "Python suspends and resumes a generator, so its control flow is not staged"
         fix = "append the values to a list in an ordinary function, or decide with tf.where"
+    elif code.co_flags & inspect.CO_COROUTINE:
+        what = f"the coroutine `{code.co_name}`"
+        why = "Python suspends and resumes a coroutine, so its control flow is not staged"
+        fix = "compute in an ordinary function without `await`, and await before or after the call"
     else:
         return None
     title = f"{what} needs the value of a traced tensor"

@@ -110,19 +110,18 @@ class SymbolicTensor(Tensor):
     def numpy(self) -> NoReturn:
         """Raise AttributeError, so that `hasattr(x, "numpy")` distinguishes eager tensors from traced ones."""
         reason = (
-            self._builder.out_of_reach(self._value)
+            f"the graph of `{self._builder.name}` computes it. Return it from there, and use the returned tensor."
             if self._builder.is_over()
-            else f"`{self._value.name}` ({self._value.spec}) gets its value when the graph runs. Use functions of tf, "
-            "or tf.numpy_function for what only NumPy has."
+            else "it gets its value when the graph runs. Use functions of tf, or tf.numpy_function for what only "
+            "NumPy has."
         )
-        raise AttributeError(f"'SymbolicTensor' object has no attribute 'numpy': {reason}")
+        raise AttributeError(
+            f"'SymbolicTensor' object `{self._value.name}` ({self._value.spec}) has no attribute 'numpy': {reason}"
+        )
 
     def unreachable(self, use: str) -> errors.InaccessibleTensorError:
-        """Return the error for eager code that needs the value; `use` is the message up to "a traced tensor"."""
-        return errors.InaccessibleTensorError(
-            f"{use} a traced tensor outside of the function that it belongs to: "
-            + self._builder.out_of_reach(self._value)
-        )
+        """Return the error for eager code that needs the value; `use` is a verb phrase before "a traced tensor"."""
+        return self._builder.out_of_reach(self._value, use)
 
     def _refuse(self, use: str, remedy: str) -> NoReturn:
         if self._builder.is_over():

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn, Self
 
 import numpy as np
+from agc.autograph.api import Diagnostic, running
 
 from .. import dtypes, errors, nest
 from ..control_flow import functional_api
@@ -100,7 +101,13 @@ class Dataset(Transformations["Dataset"], CompositeTensor):
     def _known(self) -> PipelineStage:
         if symbolic(self._stage):
             raise errors.InaccessibleTensorError(
-                "this dataset was made of tensors of a function's graph, so it exists only in that function"
+                Diagnostic(
+                    "AGC283",
+                    "a dataset is used outside of the function whose graph computes its elements",
+                    running(),
+                    why="it was made of traced tensors, which have values only in their own graph",
+                    fix="make the dataset of tensors that the function returns",
+                )
             )
         return self._stage
 

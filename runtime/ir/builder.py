@@ -21,6 +21,7 @@ from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from agc.autograph import staging
+from agc.autograph.api import Diagnostic, Note, Where, running
 
 from .. import errors
 from ..core.devices import wanted
@@ -304,7 +305,7 @@ class Builder:
         if found is not None:
             return found
         if self.parent is None:
-            raise errors.InaccessibleTensorError(owner.out_of_reach(value, f"`{self.name}`"))
+            raise owner.out_of_reach(value, f"`{self.name}` uses")
         outer = self.parent.captured(value, owner)
         return self._capture(outer, value.name, value.spec, also=value)
 
@@ -322,15 +323,25 @@ class Builder:
         """Return whether this graph cannot use `tensor`, since the tensor's graph does not enclose it."""
         return type(tensor) is not KnownTensor and not self._inside(tensor._builder)
 
-    def out_of_reach(self, value: Value, user: str = "eager code") -> str:
-        """Return the error message for a value of this graph that `user`, outside of the graph, reads."""
+    def out_of_reach(self, value: Value, use: str) -> errors.InaccessibleTensorError:
+        """Return the error for a value of this graph outside of it; `use` is a verb phrase before "a traced tensor"."""
         made = self.origin_of(value)
-        location = f" at {made}" if made is not None else ""
-        return (
-            f"`{value.name}` ({value.spec}) was made in `{self.name}`{location}, which is out of reach of {user}. "
-            "Return it from the function or block that makes it, and use the returned tensor. (A Python list that "
-            "a staged loop appends to is filled once, while tracing: collect values in a tf.TensorArray. An attribute "
-            "that a staged block changes has its value in the graph only: keep it in a tf.Variable.)"
+        notes = (
+            ()
+            if made is None
+            else (Note(Where(made.filename, made.line, function=made.function), "made here"),)
+        )
+        return errors.InaccessibleTensorError(
+            Diagnostic(
+                "AGC283",
+                f"`{value.name}` ({value.spec}) is used outside of `{self.name}`, whose graph computes it",
+                running(),
+                notes=notes,
+                why=f"{use} a traced tensor, which has a value only in its own graph",
+                fix=f"return it from `{self.name}`, and use the returned tensor; an attribute or global variable "
+                "that a staged block changes belongs in a tf.Variable, and items that it appends to a list in a "
+                "tf.TensorArray",
+            )
         )
 
     def captured_variable(self, variable: Any) -> Value:

@@ -11,6 +11,7 @@ from types import MethodType
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 from agc.autograph import api
+from agc.autograph.staging_errors import staging_error
 
 from ..core.call_slot import CallSlot
 from ..core.export import export
@@ -266,10 +267,13 @@ def make_function(python_function: Any, options: FunctionOptions) -> Function[An
         if not callable(python_function):
             raise TypeError(f"function() takes a callable, not {python_function!r}")
         inner = python_function.python_function if isinstance(python_function, Function) else python_function
-        if inspect.isgeneratorfunction(inner) or inspect.iscoroutinefunction(inner):
-            kind = "generator" if inspect.isgeneratorfunction(inner) else "coroutine"
-            raise TypeError(
-                f"the {kind} `{inner.__qualname__}` cannot become a graph: return tensors instead"
+        kind = _suspends(inner)
+        if kind is not None:
+            raise staging_error(
+                "AGC190",
+                f"the {kind} `{inner.__qualname__}` cannot become a graph",
+                f"a graph returns all its results at once; a {kind} suspends and resumes",
+                "return tensors",
             )
         name = getattr(inner, "__name__", type(inner).__name__)
         return Function(inner, name if name.isidentifier() else "lambda_", options)
@@ -277,6 +281,13 @@ def make_function(python_function: Any, options: FunctionOptions) -> Function[An
         api.strip_frames(error)
         api.leave_no_trace(error)
         raise
+
+
+def _suspends(python_function: Any) -> str | None:
+    """Return the kind of a function that suspends and resumes; None for any other."""
+    if inspect.isgeneratorfunction(python_function) or inspect.isasyncgenfunction(python_function):
+        return "generator"
+    return "coroutine" if inspect.iscoroutinefunction(python_function) else None
 
 
 @overload

@@ -1,5 +1,7 @@
 """What Python decides by itself in converted code cannot wait for a tensor: the error names it, and the way out."""
 
+import contextlib
+
 import agc.runtime as tf
 import pytest
 from agc import autograph
@@ -31,11 +33,27 @@ def from_a_generator(x, xs):
     return sum(below(x))
 
 
+async def halved(x):
+    while x > 1:
+        x = await divided(x)
+    return x
+
+
+async def divided(x):
+    return x // 2
+
+
+def in_a_coroutine(x, xs):
+    with contextlib.closing(halved(x)) as coroutine:
+        coroutine.send(None)
+
+
 CASES = [
     (searched, "`in`", "tf.reduce_any(xs == x)"),
     (searched_in_a_list, "`in`", "tf.reduce_any(xs == x)"),
     (filtered_generator, "a generator expression", "[... for ... in ... if ...]"),
     (from_a_generator, "the generator `below`", "in an ordinary function"),
+    (in_a_coroutine, "the coroutine `halved`", "without `await`"),
 ]
 
 

@@ -10,6 +10,7 @@ import weakref
 import agc.runtime as tf
 import numpy as np
 import pytest
+from agc.autograph import StagingError
 
 
 def counting(**options):
@@ -446,8 +447,11 @@ class TestErrors:
         async def coroutine(x):
             return x
 
-        for wrong in (generator, coroutine):
-            with pytest.raises(TypeError, match="cannot become a graph"):
+        async def stream(x):
+            yield x
+
+        for wrong in (generator, coroutine, stream):
+            with pytest.raises(StagingError, match=r"AGC190.*cannot become a graph"):
                 tf.function(wrong)
 
     def test_a_call_without_arguments_is_no_call_with_the_signature(self):
