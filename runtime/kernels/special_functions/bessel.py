@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .piecewise import piecewise
+from .piecewise import piecewise, power_series
 
 Array = Any
 
@@ -23,12 +23,12 @@ _GREAT = 25.0
 
 
 def _series(order: int, z: Array, weights: Array | None = None) -> Array:
-    """Return the sum of `weights[k] * z ** k / (k! * (k + order)!)`."""
-    term, total = np.ones_like(z), np.zeros_like(z)
-    for k in range(80):
-        total = total + term * (1.0 if weights is None else weights[k])
-        term = term * z / ((k + 1) * (k + 1 + order))
-    return total
+    """Return the sum of `weights[k] * z ** k / (k! * (k + order)!)`, less negligible terms."""
+    steps = np.arange(1.0, 80)
+    factors = np.cumprod([1.0, *1 / (steps * (steps + order))])
+    great = np.max(np.abs(z), initial=0.0)
+    count = 1 + np.count_nonzero(np.cumprod(great / (steps * (steps + order))) > 1e-18)
+    return power_series(z, (factors if weights is None else factors * weights)[:count])
 
 
 def _harmonic(order: int) -> Array:

@@ -83,12 +83,30 @@ def erf(x: Array) -> Array:
     """
     if x.dtype == np.float16:
         return erf(x.astype(np.float32)).astype(np.float16)
-    tables = TABLES[8 * x.dtype.itemsize]
-    small = np.clip(x, -1, 1)
-    near = small + small * power_series(small * small, tables["ERF"])
     size = np.minimum(np.abs(x), 30)
-    tail = power_series((size - 3) / (size + 3), tables["ERFC"]) * np.exp(-size * size) / (2 * size + 1)
-    return np.where(np.abs(x) > 1, np.copysign(1 - tail, x), near)
+    return np.where(np.abs(x) > 1, np.copysign(1 - _tail(size) * np.exp(-size * size), x), _near_zero(x))
+
+
+def _near_zero(x: Array) -> Array:
+    small = np.clip(x, -1, 1)
+    return small + small * power_series(small * small, TABLES[8 * x.dtype.itemsize]["ERF"])
+
+
+def _tail(size: Array) -> Array:
+    """Return `exp(x * x)` times the complement of the error function."""
+    return power_series((size - 3) / (size + 3), TABLES[8 * size.dtype.itemsize]["ERFC"]) / (2 * size + 1)
+
+
+def erfc(x: Array) -> Array:
+    """Return `1 - erf(x)` of float64 numbers, accurate where it is small.
+
+    >>> erfc(np.array([0.0, 1.0])).round(6).tolist()
+    [1.0, 0.157299]
+    """
+    size = np.minimum(np.abs(x), 30)
+    high = size.astype(np.float32).astype(np.float64)  # whose square is exact
+    tail = _tail(size) * np.exp(-high * high) * np.exp((high - size) * (high + size))
+    return np.where(size > 0.75, np.where(x < 0, 2 - tail, tail), 1 - _near_zero(x))
 
 
 def inverse_erf(x: Array) -> Array:

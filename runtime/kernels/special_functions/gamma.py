@@ -1,4 +1,4 @@
-"""Functions related to the gamma function: digamma, Hurwitz's zeta, polygamma.
+"""The gamma function: its logarithm, digamma, Hurwitz's zeta, polygamma.
 
 >>> digamma(np.array([1.0])).round(12).tolist()
 [-0.577215664902]
@@ -6,12 +6,14 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
 import numpy as np
 
 from .piecewise import piecewise, power_series
+from .polynomials import DOUBLE
 
 Array = Any
 
@@ -29,48 +31,53 @@ _BERNOULLI = (
 )
 """B2, B4, … B20."""
 
-_DIGAMMA = [-b / (2 * k) for k, b in enumerate(_BERNOULLI[:8], 1)]
-_STIRLING = [b / (2 * k * (2 * k - 1)) for k, b in enumerate(_BERNOULLI[:8], 1)]
-_STEPS = 10
+_SLOPES = [-b / (2 * k) for k, b in enumerate(_BERNOULLI[:9], 1)]
+_STIRLING = [b / (2 * k * (2 * k - 1)) for k, b in enumerate(_BERNOULLI[:9], 1)]
+_FAR = 8.0
 _ROOT = 1.4616321449683622
 _ROOT_REST = 9.549995429965697e-17
 """The positive zero of digamma, in two parts that add up to it (Abramowitz and Stegun, 6.3.19)."""
+_REST = 0.4189385332046727418
+"""ln(2π)/2 - 1/2."""
+_TINY = 2.0**-60
 
 
 def digamma(x: Array) -> Array:
-    """Return the derivative of the logarithm of the gamma function.
+    """Return the derivative of the logarithm of the gamma function, by the formulas of native code (libm/lgamma.py).
 
-    The asymptotic series (Abramowitz and Stegun, 6.3.18) is used from 10 on. The recurrence 6.3.5 reduces smaller
-    arguments to it, the reflection 6.3.7 negative ones. At 0 and the negative integers the result is NaN.
+    At 0 and the negative integers the result is NaN.
     """
-    return piecewise([x], [(x > 0, _digamma_of_positive), ((x < 0) & (x != np.floor(x)), _reflected)])
+    pieces = [
+        (x >= _FAR, _digamma_far),
+        (x > 2, lambda x: _digamma_near(_lowered(x)) + _inverses(x)),
+        (x >= 1, _digamma_near),
+        (x > 0, lambda x: _digamma_near(x + 1) - 1 / x),
+        (
+            (x < 0) & (x != np.floor(x)),
+            lambda x: digamma(1 - x) - np.pi / np.tan(np.pi * (x - np.rint(x))),
+        ),  # period 1
+    ]
+    return piecewise([x], pieces)
 
 
-def _reflected(x: Array) -> Array:
-    part = x - np.rint(x)  # the tangent has the period 1
-    return _digamma_of_positive(1 - x) - np.pi / np.tan(np.pi * part)
+def _lowered(x: Array) -> Array:
+    """Return numbers up to 8, less the integers that leave a number in (1, 2]."""
+    return x - (np.ceil(x) - 2)
 
 
-def _digamma_of_positive(x: Array) -> Array:
-    near = np.abs(x - _ROOT) < 0.05
-    return piecewise([x], [(near, _digamma_near_root), (x == np.inf, lambda x: x), (x > 0, _digamma_far)])
+def _inverses(x: Array) -> Array:
+    """Return the sum of `1 / (x - k)` for k = 1, 2, … down to `_lowered(x)`."""
+    terms = (np.divide(1, x - k, out=np.zeros_like(x), where=x - k > 1) for k in range(1, int(_FAR) - 1))
+    return sum(terms)
+
+
+def _digamma_near(x: Array) -> Array:
+    return ((x - _ROOT) - _ROOT_REST) * power_series(x - 1.5, DOUBLE["DIGAMMA"])
 
 
 def _digamma_far(x: Array) -> Array:
-    total = np.zeros_like(x)
-    for _ in range(_STEPS):
-        small = x < _STEPS
-        total = total - np.where(small, 1 / x, 0)
-        x = np.where(small, x + 1, x)
-    return total + np.log(x) - 0.5 / x + power_series(1 / (x * x), [0.0, *_DIGAMMA])
-
-
-def _digamma_near_root(x: Array) -> Array:
-    """Return the Taylor series around the zero; its coefficients are values of zeta (6.4.9)."""
-    step = (x - _ROOT) - _ROOT_REST
-    orders = np.arange(2.0, 16.0)
-    values = hurwitz(orders, np.full_like(orders, _ROOT))
-    return power_series(step, [0.0, *(values * (-1.0) ** orders)])
+    inverse = 1 / x
+    return np.log(x) - inverse / 2 + power_series(inverse * inverse, [0.0, *_SLOPES])
 
 
 def hurwitz(s: Array, q: Array) -> Array:
@@ -126,18 +133,32 @@ def polygamma(n: Array, x: Array) -> Array:
 def _derivative(n: Array, x: Array) -> Array:
     factorials = np.exp(log_gamma(n + 1))
     small = n <= 20
-    exact = np.array([math.factorial(int(k)) for k in np.where(small, n, 0)], np.float64)
+    exact = np.array([math.factorial(k) for k in range(21)], np.float64)[np.where(small, n, 0).astype(int)]
     return np.where(np.mod(n, 2) == 0, -1.0, 1.0) * np.where(small, exact, factorials) * zeta(n + 1, x)
 
 
 def log_gamma(x: Array) -> Array:
-    """Return the logarithm of the gamma function of positive numbers; see `stirling`."""
-    flat = np.ravel(x)
-    exact = np.array(
-        [math.lgamma(v) if 0 < v < np.inf else np.inf for v in np.where(flat < 20, flat, 1.0).tolist()]
-    )
-    far = (flat - 0.5) * np.log(flat) - flat + 0.5 * np.log(2 * np.pi) + stirling(flat)
-    return np.where(flat < 20, exact, np.where(flat == np.inf, np.inf, far)).reshape(np.shape(x))
+    """Return the logarithm of the absolute value of the gamma function; infinite at 0 and the negative integers."""
+    pieces = [
+        (x == np.inf, lambda x: x),
+        (x >= _FAR, lambda x: (x - 0.5) * (np.log(x) - 1) + (_REST + stirling(x))),
+        (x > 2, lambda x: _log_gamma_near(_lowered(x)) + np.log(_product(x))),
+        (x >= 0.5, _log_gamma_near),
+        (x > 0, lambda x: _log_gamma_near(x + 1) - np.log(x)),
+        (x == np.floor(x), lambda x: np.full_like(x, np.inf)),
+        (x > -_TINY, lambda x: -np.log(-x)),
+        (x < 0, lambda x: np.log(np.pi / np.abs(x * np.sin(np.pi * (x - np.rint(x))))) - log_gamma(-x)),
+    ]
+    return piecewise([x], pieces)
+
+
+def _log_gamma_near(x: Array) -> Array:
+    return (x - 1) * (x - 2) * power_series(x - 1.25, DOUBLE["LGAMMA"])
+
+
+def _product(x: Array) -> Array:
+    """Return the product of `x - 1`, `x - 2`, … down to `_lowered(x)`."""
+    return functools.reduce(np.multiply, (np.where(x - k > 1, x - k, 1) for k in range(1, int(_FAR) - 1)))
 
 
 def stirling(x: Array) -> Array:

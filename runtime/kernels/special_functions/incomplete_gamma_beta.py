@@ -8,12 +8,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from .error_functions import erfc
 from .gamma import digamma, log_gamma, stirling
 from .piecewise import piecewise, power_series
 
@@ -75,35 +75,45 @@ def _gamma_weight_by_stirling(a: Array, x: Array) -> Array:
     return np.exp(-a * _excess((x - a) / a) - stirling(a)) / np.sqrt(2 * np.pi * a)
 
 
-def _gamma_series(a: Array, x: Array) -> Array:
-    term, total, n = np.ones_like(x), np.ones_like(x), 0
-    while np.any(term > total * 1e-17):
+def _converged(step: Callable[..., tuple[Array, ...]], total: Array, *state: Array) -> Array:
+    """Return the limit of `total`: `step(n, total, *state)` returns which elements still move, and all after step n."""
+    result, rows, n = np.empty_like(total), np.arange(len(total)), 0
+    while len(rows) and n < 100_000:
         n += 1
+        moving, total, *state = step(n, total, *state)
+        if 2 * np.count_nonzero(moving) <= len(rows):
+            result[rows] = total
+            rows, total, *state = (array[moving] for array in (rows, total, *state))
+    result[rows] = total
+    return result
+
+
+def _gamma_series(a: Array, x: Array) -> Array:
+    def step(n: int, total: Array, term: Array, a: Array, x: Array) -> tuple[Array, ...]:
         term = term * x / (a + n)
-        total = total + term
-    return total * _gamma_weight(a, x)
+        return term > total * 1e-17, total + term, term, a, x
+
+    return _converged(step, np.ones_like(x), np.ones_like(x), a, x) * _gamma_weight(a, x)
 
 
 def _gamma_fraction(a: Array, x: Array) -> Array:
-    def part(n: int) -> tuple[Array, Array]:
+    def part(n: int, a: Array, x: Array) -> tuple[Array, Array]:
         return n * (a - n), x + 2 * n + 1 - a
 
-    return _gamma_weight(a, x) * a * _fraction(x + 1 - a, part)
+    return _gamma_weight(a, x) * a * _fraction(x + 1 - a, part, a, x)
 
 
-def _fraction(first: Array, part: Callable[[int], tuple[Array, Array]]) -> Array:
+def _fraction(first: Array, part: Callable[..., tuple[Array, Array]], *arguments: Array) -> Array:
     """Return `1 / (first + a(1) / (b(1) + a(2) / (b(2) + …)))`, by Lentz's method (Applied Optics 15, 1976)."""
-    c, d = np.full_like(first, 1 / _TINY), 1 / _away_from_zero(first)
-    total, n, moving = d, 0, True
-    while moving and n < 100_000:
-        n += 1
-        above, below = part(n)
+
+    def step(n: int, total: Array, c: Array, d: Array, *arguments: Array) -> tuple[Array, ...]:
+        above, below = part(n, *arguments)
         d = 1 / _away_from_zero(below + above * d)
         c = _away_from_zero(below + above / c)
-        step = c * d
-        total = total * step
-        moving = bool(np.any(np.abs(step - 1) > 2e-16))
-    return total
+        return np.abs(c * d - 1) > 1e-15, total * (c * d), c, d, *arguments
+
+    start = 1 / _away_from_zero(first)
+    return _converged(step, start, np.full_like(first, 1 / _TINY), start, *arguments)
 
 
 def _away_from_zero(x: Array) -> Array:
@@ -115,10 +125,12 @@ def _temme(a: Array, x: Array, side: float) -> Array:
     step = (x - a) / a
     half_square = _excess(step)
     eta = np.copysign(np.sqrt(2 * half_square), step)
-    bell = [0.5 * math.erfc(value) for value in np.ravel(side * eta * np.sqrt(a / 2)).tolist()]
     near = np.clip(eta, -0.2, 0.2)  # for larger eta the weight is 0
     rest = sum(power_series(near, c) / a**k for k, c in enumerate(_TEMME))
-    return np.reshape(bell, a.shape) + side * np.exp(-a * half_square) / np.sqrt(2 * np.pi * a) * rest
+    return (
+        erfc(side * eta * np.sqrt(a / 2)) / 2
+        + side * np.exp(-a * half_square) / np.sqrt(2 * np.pi * a) * rest
+    )
 
 
 def lower_gamma_slope(a: Array, x: Array) -> Array:
@@ -130,15 +142,17 @@ def lower_gamma_slope(a: Array, x: Array) -> Array:
 
 
 def _slope_series(a: Array, x: Array) -> Array:
-    term, psi = _gamma_weight(a, x), digamma(a + 1)
-    logarithm, total, n = np.log(x), np.zeros_like(x), 0
-    last = np.maximum(x, a) + 40 + 9 * np.sqrt(np.maximum(x, a))
-    while np.any((term > 1e-18) & (n <= last)) or np.any((n + a < x) & (term > 0)):
-        total = total + term * (logarithm - psi)
-        n += 1
-        psi = psi + 1 / (a + n)
+    def step(
+        n: int, total: Array, term: Array, rest: Array, last: Array, a: Array, x: Array
+    ) -> tuple[Array, ...]:
+        total = total + term * rest
         term = term * x / (a + n)
-    return total
+        moving = (term > 1e-18) & (n <= last) | (n + a < x) & (term > 0)
+        return moving, total, term, rest - 1 / (a + n), last, a, x
+
+    last = np.maximum(x, a) + 40 + 9 * np.sqrt(np.maximum(x, a))
+    rest = np.log(x) - digamma(a + 1)
+    return _converged(step, np.zeros_like(x), _gamma_weight(a, x), rest, last, a, x)
 
 
 def beta(a: Array, b: Array, x: Array) -> Array:
@@ -159,13 +173,13 @@ def beta(a: Array, b: Array, x: Array) -> Array:
 
 
 def _beta_fraction(a: Array, b: Array, x: Array, rest: Array) -> Array:
-    def part(n: int) -> tuple[Array, Array]:
+    def part(n: int, a: Array, b: Array, x: Array) -> tuple[Array, Array]:
         m = n // 2
         if n % 2:
             return -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)), np.ones_like(x)
         return m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)), np.ones_like(x)
 
-    return _beta_weight(a, b, x, rest) / a * _fraction(np.ones_like(x), part)
+    return _beta_weight(a, b, x, rest) / a * _fraction(np.ones_like(x), part, a, b, x)
 
 
 def _beta_weight(a: Array, b: Array, x: Array, rest: Array) -> Array:

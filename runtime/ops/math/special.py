@@ -27,6 +27,7 @@ from ...kernels.special_functions import (
     gamma,
     incomplete_gamma_beta,
 )
+from ...kernels.tiles import in_tiles
 from ..arrays.creation import ones_like
 from ..arrays.reshape import fitted
 from ..arrays.where_ops import where
@@ -42,8 +43,9 @@ _HALF_PI = np.pi / 2
 
 
 def _kernel(formula: Callable[..., Array]) -> Callable[..., Array]:
-    """Return a kernel that computes `formula` in float64."""
+    """Return a kernel that computes `formula` in float64, in tiles."""
 
+    @in_tiles
     def compute(*arguments: Array) -> Array:
         wide = [np.asarray(argument, np.float64) for argument in arguments]
         return formula(*wide).astype(arguments[0].dtype)

@@ -8,6 +8,7 @@ from typing import Any
 import agc.runtime as tf
 import numpy as np
 import pytest
+from agc.runtime.kernels.special_functions import incomplete_gamma_beta
 from agc.runtime.ops.framework.op import find
 
 POINTS = [0.05, 0.4, 0.9, 1.7, 3.9, 4.1, 9.5, 26.0, 60.0]
@@ -422,3 +423,15 @@ def test_erf_is_that_of_the_standard_library(dtype: Any, ulp: int) -> None:
     assert (np.signbit(found) == np.signbit(x)).all()
     assert (np.abs(found - wanted) <= ulp * np.spacing(np.abs(wanted).astype(dtype)).astype(np.float64)).all()
     assert np.isnan(tf.math.erf(dtype(np.nan)))
+
+
+def test_continued_fractions_stop_where_rounding_moves_them_forever() -> None:
+    steps = []
+
+    def part(n: int, x: Any) -> tuple[Any, Any]:
+        steps.append(n)
+        return n * (1.5 - n), x + 2 * n - 0.5
+
+    x = np.linspace(2.5, 3.0, 2_000)
+    incomplete_gamma_beta._fraction(x - 0.5, part, x)
+    assert len(steps) < 500
