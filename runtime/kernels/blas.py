@@ -4,8 +4,8 @@
     cblas_sgemm$NEWLAPACK$ILP64    Apple's Accelerate
     cblas_sgemm                    MKL, and the libraries of Linux distributions
 
-A function must first multiply two small matrices correctly. Without BLAS, gemm_small.py and
-gemm_blocked.py compute all products except complex ones.
+A function must first multiply two small matrices correctly. Without BLAS, native code has
+functions of its own for all products except complex ones (llvm/lowering/gemm_selection.py).
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from .thread_pool import run_all
 class _Limit:
     """A limit of one OpenBLAS thread while functions run; the last one restores the previous number.
 
-    The state is in memory that native code shares (native_products.c, llvm/lowering/blas_parts_ir.py): a spin lock,
+    The state is in memory that native code shares (native_products.c): a spin lock,
     the number of users, and the number of threads before the first one. Native code holds the spin lock without
     the GIL. So once there is native code, its two functions change the state, each in one call.
     """
@@ -83,8 +83,11 @@ def can_limit() -> bool:
 
 
 def addresses() -> tuple[int, int, int]:
-    """Return the addresses of the functions that get and set the number of threads, and of the state of the limit."""
-    functions: tuple[Any, ...] = _switch() or ()
+    """Return the addresses of the functions that get and set the number of threads, and of the state of the limit.
+
+    They are 0 if the threads cannot be limited.
+    """
+    functions: tuple[Any, ...] = (_switch() if can_limit() else None) or (0, 0)
     get, put = (ctypes.cast(function, ctypes.c_void_p).value or 0 for function in functions)
     return get, put, ctypes.addressof(_limit.memory)
 

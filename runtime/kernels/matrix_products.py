@@ -20,9 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
 from ..core.shapes import Dims, num_elements
-from . import blas, blas_limit
+from . import blas_limit, native_pool
 
 _SHARED = 1 << 18
 """The number of multiplications up to which OpenBLAS itself uses one thread."""
@@ -84,13 +83,4 @@ def _processors() -> int:
 @functools.cache
 def _native() -> Any:
     """Return the extension module; None if it was not built, or if the threads of BLAS cannot be limited."""
-    try:
-        from . import _native_products as native  # type: ignore[attr-defined, unused-ignore]
-    except ImportError:
-        return None
-    single, double = map(blas.find, (dtypes.float32, dtypes.float64))
-    if single is None or double is None or not blas_limit.can_limit():
-        return None
-    begin, end = native.bind(single.address, double.address, single.bits, *blas_limit.addresses())
-    blas_limit.share(begin, end)
-    return native
+    return native_pool.with_blas() if blas_limit.can_limit() else None

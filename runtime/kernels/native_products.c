@@ -1,14 +1,15 @@
 /* Matrix products by BLAS, in parts that a pool of threads shares: an optional extension module.
 
               columns
-         ┌──┬──┬──┬──┐      multiply(a, b, None, 2)
-    rows │ 0│ 1│ 2│ 3│          parts ← halve the longer side until they are small enough
-         ├──┼──┼──┼──┤          limit BLAS to one thread
-         │ 4│ 5│ 6│ 7│          run the parts of all matrices, here and in one more thread
-         └──┴──┴──┴──┘
+         ┌──┬──┬──┬──┐      multiply(a, b, None, 2)            arrays of NumPy
+    rows │ 0│ 1│ 2│ 3│      agc_multiply(a, b, c, sizes)       compiled code
+         ├──┼──┼──┼──┤          parts ← halve the longer side until they are small enough
+         │ 4│ 5│ 6│ 7│          limit BLAS to one thread
+         └──┴──┴──┴──┘          run the parts of all matrices of the batch in the pool
 
-   The parts are those of native code (executors/llvm/lowering/blas_parts_ir.py), and so are the last bits. An idle
-   thread spins for some microseconds, and then sleeps. No caller waits for a thread that has not begun. */
+   The number of parts depends on the sizes alone, and so does the result. It grows with the cube root of the work: BLAS
+   packs the rows and columns of each part anew, and the packing takes more of the time the smaller the parts are.
+   Products of few rows get small parts, which OpenBLAS multiplies without packing. */
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -16,34 +17,35 @@
 #define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
 #include <numpy/arrayobject.h>
 
-#include <pthread.h>
 #include <sched.h>
-#include <signal.h>
-#include <stdatomic.h>
-#include <stdint.h>
-#include <time.h>
+
+#include "native_pool.h"
 
 #define SHARED (1 << 18)   /* multiplications up to which OpenBLAS uses one thread */
 #define WAKES (1 << 21)    /* multiplications from which sleeping threads are woken */
 #define FEW 48             /* rows up to which parts are as small as UNPACKED */
 #define UNPACKED 1000000   /* multiplications up to which OpenBLAS packs nothing */
-#define SPINS 1500         /* polls of an idle thread, about 30 microseconds, before it sleeps */
-#define MOST 64            /* threads */
-#define PATIENCE 50000     /* nanoseconds of waiting, beyond twice the own work, that show a busy machine, */
-#define ABSENCE 16         /* and how many times as long products are computed without threads then */
 
-#if defined(__x86_64__) || defined(__i386__)
-#define PAUSE() __builtin_ia32_pause()
-#elif defined(__aarch64__)
-#define PAUSE() __asm__ __volatile__("isb")
-#else
-#define PAUSE()
-#endif
+enum Kind { SINGLE, DOUBLE, COMPLEX, DOUBLE_COMPLEX };
+
+static const int64_t BYTES[] = {4, 8, 8, 16};
+
+/* The sizes of a batch of products, in elements: the table of compiled code (executors/llvm/lowering/blas_calls.py). */
+typedef struct {
+    int64_t kind, a_flag, b_flag;         /* the flags of BLAS: as it is, transposed, adjoint */
+    int64_t m, n, k;
+    int64_t a_lead, b_lead, c_lead;       /* the distances of stored rows */
+    int64_t a_row, b_column;              /* the distances of rows and columns */
+    int64_t count, inner;                 /* the products, in groups of `inner` */
+    int64_t a_outer, a_inner, b_outer, b_inner, c_outer, c_inner; /* the distances of groups, and of products */
+    int64_t threads;
+    int64_t is_repeated;                  /* whether this is in a loop, where sleeping threads always join */
+} Sizes;
 
 /* ---- The library --------------------------------------------------------------------------------------------- */
 
 static struct {
-    void *gemm[2]; /* of float32 and float64 */
+    void *gemm[4]; /* by kind */
     int bits;      /* of its integers */
     int (*get)(void);
     void (*put)(int);
@@ -59,8 +61,10 @@ static void take_limit(void)
     }
 }
 
+/* Limit BLAS to one thread until `end_limit`, if it can be limited. */
 static void begin_limit(void)
 {
+    if (!blas.put) return;
     take_limit();
     if (blas.limit[1]++ == 0) {
         blas.limit[2] = blas.get();
@@ -71,6 +75,7 @@ static void begin_limit(void)
 
 static void end_limit(void)
 {
+    if (!blas.put) return;
     take_limit();
     if (--blas.limit[1] == 0) blas.put((int)blas.limit[2]);
     __atomic_store_n(blas.limit, 0, __ATOMIC_SEQ_CST);
@@ -79,175 +84,75 @@ static void end_limit(void)
 /* ---- The products -------------------------------------------------------------------------------------------- */
 
 typedef struct {
-    char *data;
-    int is_turned;
-    int64_t lead, step;     /* elements between stored rows, and between the parts' first elements */
-    int64_t outer, inner;   /* bytes between the matrices of a batch */
-} Factor;
-
-typedef struct {
-    int is_double;
-    int64_t m, n, k, count, inner; /* `count` products, in groups of `inner` */
-    Factor a, b, c;
+    const Sizes *sizes;
+    char *a, *b, *c;
     int64_t rows, columns, across, grid; /* of one part; the parts of a row, and of a matrix */
-    int64_t parts;
-    _Atomic int64_t next;
-    int helpers; /* the most threads that may join the caller */
 } Product;
 
-#define CALL(real, whole)                                                                                        \
-    ((void (*)(int, int, int, whole, whole, whole, real, const void *, whole, const void *, whole, real, void *, \
-               whole))blas.gemm[p->is_double])(101, 111 + p->a.is_turned, 111 + p->b.is_turned, (whole)m,        \
-                                               (whole)n, (whole)p->k, 1, a, (whole)p->a.lead, b,                 \
-                                               (whole)p->b.lead, 0, c, (whole)p->c.lead)
+#define LEAD(size) ((size) > 0 ? (size) : 1) /* BLAS takes no 0 */
+#define CALL(factor, whole, one, zero)                                                                            \
+    ((void (*)(int, int, int, whole, whole, whole, factor, const void *, whole, const void *, whole, factor,      \
+               void *, whole))blas.gemm[s->kind])(101, (int)s->a_flag, (int)s->b_flag, (whole)m, (whole)n,        \
+                                                  (whole)s->k, one, a, (whole)LEAD(s->a_lead), b,                 \
+                                                  (whole)LEAD(s->b_lead), zero, c, (whole)s->c_lead)
+#define MULTIPLY(factor, one, zero)                                                                               \
+    (blas.bits == 64 ? CALL(factor, int64_t, one, zero) : CALL(factor, int32_t, one, zero))
 
-static char *matrix(const Factor *f, int64_t outer, int64_t inner) { return f->data + outer * f->outer + inner * f->inner; }
-
-static void compute(Product *p, int64_t number)
+static void compute(void *around, int64_t number, int64_t end)
 {
-    int64_t size = p->is_double ? 8 : 4, which = number / p->grid, place = number % p->grid;
-    int64_t outer = which / p->inner, inner = which % p->inner;
-    int64_t row = place / p->across * p->rows, column = place % p->across * p->columns;
-    int64_t m = p->m - row < p->rows ? p->m - row : p->rows, n = p->n - column < p->columns ? p->n - column : p->columns;
-    char *a = matrix(&p->a, outer, inner) + row * p->a.step * size;
-    char *b = matrix(&p->b, outer, inner) + column * p->b.step * size;
-    char *c = matrix(&p->c, outer, inner) + (row * p->c.lead + column) * size;
-    if (p->is_double && blas.bits == 64) CALL(double, int64_t);
-    else if (p->is_double) CALL(double, int32_t);
-    else if (blas.bits == 64) CALL(float, int64_t);
-    else CALL(float, int32_t);
-}
-
-static void compute_all(Product *p)
-{
-    for (int64_t i; (i = atomic_fetch_add(&p->next, 1)) < p->parts;) compute(p, i);
+    static const float ones[] = {1, 0}, zeros[] = {0, 0};
+    static const double double_ones[] = {1, 0}, double_zeros[] = {0, 0};
+    const Product *p = around;
+    const Sizes *s = p->sizes;
+    for (; number < end; number++) {
+        int64_t outer = number / p->grid / s->inner, inner = number / p->grid % s->inner, place = number % p->grid;
+        int64_t row = place / p->across * p->rows, column = place % p->across * p->columns, bytes = BYTES[s->kind];
+        int64_t m = s->m - row < p->rows ? s->m - row : p->rows;
+        int64_t n = s->n - column < p->columns ? s->n - column : p->columns;
+        char *a = p->a + (outer * s->a_outer + inner * s->a_inner + row * s->a_row) * bytes;
+        char *b = p->b + (outer * s->b_outer + inner * s->b_inner + column * s->b_column) * bytes;
+        char *c = p->c + (outer * s->c_outer + inner * s->c_inner + row * s->c_lead + column) * bytes;
+        switch ((enum Kind)s->kind) {
+        case SINGLE: MULTIPLY(float, 1, 0); break;
+        case DOUBLE: MULTIPLY(double, 1, 0); break;
+        case COMPLEX: MULTIPLY(const void *, ones, zeros); break;
+        case DOUBLE_COMPLEX: MULTIPLY(const void *, double_ones, double_zeros); break;
+        }
+    }
 }
 
 static int bits_of(int64_t number) { return number ? 64 - __builtin_clzll((uint64_t)number) : 0; }
 
 /* Halve the longer side of the parts. Their number grows with the cube root of the work. */
-static void divide(Product *p)
+static void divide(Product *p, int64_t total)
 {
-    int64_t total = p->m * p->n * p->k * p->count, rows = p->m, columns = p->n;
-    int surplus = bits_of(total) - 19, wanted = (surplus > 0 ? surplus : 0) / 3 - (bits_of(p->count) - 1);
-    int is_few = p->m <= FEW || p->n <= FEW;
-    for (; wanted > 0 || (is_few && rows * columns * p->k > UNPACKED); wanted--) {
-        int64_t longer = rows > columns ? rows : columns;
+    const Sizes *s = p->sizes;
+    int surplus = bits_of(total) - 19, wanted = (surplus > 0 ? surplus : 0) / 3 - (bits_of(s->count) - 1);
+    int is_few = s->m <= FEW || s->n <= FEW;
+    for (; wanted > 0 || (is_few && p->rows * p->columns * s->k > UNPACKED); wanted--) {
+        int64_t longer = p->rows > p->columns ? p->rows : p->columns;
         if (longer <= 32) break;
-        *(rows > columns ? &rows : &columns) = (longer / 2 + 15) & -16;
+        *(p->rows > p->columns ? &p->rows : &p->columns) = (longer / 2 + 15) & -16;
     }
-    p->rows = rows, p->columns = columns;
-    p->across = (p->n + columns - 1) / columns;
-    p->grid = (p->m + rows - 1) / rows * p->across;
-    p->parts = p->grid * p->count;
 }
 
-/* ---- The threads --------------------------------------------------------------------------------------------- */
-
-static struct {
-    pthread_mutex_t lock, caller; /* `caller` is held by the thread whose product is computed */
-    pthread_cond_t call, done;
-    _Atomic uint64_t calls;
-    Product *product; /* that threads may join */
-    _Atomic int active;
-    int threads, sleepers;
-    int64_t alone; /* the time until which products are computed without threads; with `caller` */
-} pool = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, PTHREAD_COND_INITIALIZER};
-
-static void *serve(void *seen_at_start)
+/* Compute all products of a batch. If the threads of BLAS cannot be limited, each is one call that may use them all. */
+static void compute_all(char *a, char *b, char *c, const Sizes *s)
 {
-    uint64_t seen = (uint64_t)(uintptr_t)seen_at_start;
-    for (;;) {
-        for (int i = 0; i < SPINS && atomic_load(&pool.calls) == seen; i++) PAUSE();
-        pthread_mutex_lock(&pool.lock);
-        while (atomic_load(&pool.calls) == seen) {
-            pool.sleepers++;
-            pthread_cond_wait(&pool.call, &pool.lock);
-            pool.sleepers--;
-        }
-        seen = atomic_load(&pool.calls);
-        Product *p = pool.product;
-        if (p != NULL && pool.active >= p->helpers) p = NULL;
-        if (p != NULL) pool.active++;
-        pthread_mutex_unlock(&pool.lock);
-        if (p == NULL) continue;
-        compute_all(p);
-        pthread_mutex_lock(&pool.lock);
-        if (--pool.active == 0) pthread_cond_signal(&pool.done);
-        pthread_mutex_unlock(&pool.lock);
-    }
-    return NULL;
-}
-
-/* Start threads until there are enough; with the lock. They get no signals. */
-static void grow(int wanted)
-{
-    sigset_t all, before;
-    if (pool.threads >= wanted) return;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    for (pthread_t thread; pool.threads < wanted; pool.threads++) {
-        if (pthread_create(&thread, NULL, serve, (void *)(uintptr_t)atomic_load(&pool.calls))) break;
-        pthread_detach(thread);
-    }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-}
-
-static int64_t now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
-}
-
-/* Compute the parts with the pool. A thread that has claimed a part may have lost its processor to another program. So
-   after a long wait, no threads join for a while. */
-static void share(Product *p, int64_t total)
-{
-    int64_t start = now();
-    if (start < pool.alone) {
-        compute_all(p);
-        return;
-    }
-    pthread_mutex_lock(&pool.lock);
-    grow(p->helpers);
-    pool.product = p;
-    pool.calls++;
-    if (pool.sleepers && total >= WAKES) pthread_cond_broadcast(&pool.call);
-    pthread_mutex_unlock(&pool.lock);
-    compute_all(p);
-    int64_t worked = now();
-    pthread_mutex_lock(&pool.lock);
-    pool.product = NULL;
-    pthread_mutex_unlock(&pool.lock);
-    for (int i = 0; i < SPINS && atomic_load(&pool.active); i++) PAUSE();
-    pthread_mutex_lock(&pool.lock);
-    while (pool.active) pthread_cond_wait(&pool.done, &pool.lock);
-    pthread_mutex_unlock(&pool.lock);
-    int64_t waited = now() - worked;
-    if (waited > 2 * (worked - start) + PATIENCE) pool.alone = worked + (1 + ABSENCE) * waited;
-}
-
-static void run(Product *p, int64_t total)
-{
-    if (p->helpers < 1 || p->parts < 2 || total < SHARED || pthread_mutex_trylock(&pool.caller)) {
-        compute_all(p);
-        return;
-    }
-    share(p, total);
-    pthread_mutex_unlock(&pool.caller);
-}
-
-/* A forked process has no threads, and locks that nobody will release. */
-static void forget(void)
-{
-    pthread_mutex_init(&pool.lock, NULL);
-    pthread_mutex_init(&pool.caller, NULL);
-    pthread_cond_init(&pool.call, NULL);
-    pthread_cond_init(&pool.done, NULL);
-    pool.product = NULL;
-    pool.active = 0;
-    pool.threads = pool.sleepers = 0;
+    Product p = {s, a, b, c, s->m, s->n, 0, 0};
+    int64_t total = s->m * s->n * s->k * s->count;
+    if (s->m * s->n * s->count == 0) return;
+    if (blas.put) divide(&p, total);
+    p.across = (s->n + p.columns - 1) / p.columns;
+    p.grid = (s->m + p.rows - 1) / p.rows * p.across;
+    int64_t parts = p.grid * s->count;
+    int is_limited = p.rows * p.columns * s->k > SHARED;
+    if (is_limited) begin_limit();
+    if (blas.put && total >= SHARED && parts > 1 && s->threads > 1)
+        run_parts(compute, &p, parts, s->threads, s->is_repeated || total >= WAKES);
+    else
+        compute(&p, 0, parts);
+    if (is_limited) end_limit();
 }
 
 /* ---- The arrays ---------------------------------------------------------------------------------------------- */
@@ -261,21 +166,22 @@ static int is_usable(PyObject *object, int type)
 }
 
 /* Set how BLAS reads the matrices at the end of an array; 0 if it cannot. */
-static int read_layout(PyArrayObject *x, int is_left, Factor *f)
+static int read_layout(PyArrayObject *x, int64_t *flag, int64_t *stored, int64_t *outer, int64_t *inner)
 {
     int rank = PyArray_NDIM(x);
     npy_intp size = PyArray_ITEMSIZE(x), rows = PyArray_DIM(x, rank - 2), columns = PyArray_DIM(x, rank - 1);
     npy_intp down = PyArray_STRIDE(x, rank - 2), along = PyArray_STRIDE(x, rank - 1);
-    f->data = PyArray_DATA(x);
-    f->is_turned = !((along == size || columns == 1) && (down >= columns * size || rows == 1));
-    if (f->is_turned && !((down == size || rows == 1) && (along >= rows * size || columns == 1))) return 0;
-    npy_intp shorter = f->is_turned ? rows : columns, lead = f->is_turned ? along : down;
-    if ((f->is_turned ? columns : rows) == 1) lead = shorter * size;
-    if (lead % size || lead / size > INT32_MAX) return 0;
-    f->lead = lead / size;
-    f->step = is_left == f->is_turned ? 1 : f->lead;
-    f->outer = rank > 3 && PyArray_DIM(x, 0) > 1 ? PyArray_STRIDE(x, 0) : 0;
-    f->inner = rank > 2 && PyArray_DIM(x, rank - 3) > 1 ? PyArray_STRIDE(x, rank - 3) : 0;
+    int is_turned = !((along == size || columns == 1) && (down >= columns * size || rows == 1));
+    if (is_turned && !((down == size || rows == 1) && (along >= rows * size || columns == 1))) return 0;
+    npy_intp shorter = is_turned ? rows : columns, lead = is_turned ? along : down;
+    npy_intp far = rank > 3 && PyArray_DIM(x, 0) > 1 ? PyArray_STRIDE(x, 0) : 0;
+    npy_intp near = rank > 2 && PyArray_DIM(x, rank - 3) > 1 ? PyArray_STRIDE(x, rank - 3) : 0;
+    if ((is_turned ? columns : rows) == 1) lead = shorter * size;
+    if (lead % size || lead / size > INT32_MAX || far % size || near % size) return 0;
+    *flag = 111 + is_turned;
+    *stored = lead / size;
+    *outer = far / size;
+    *inner = near / size;
     return 1;
 }
 
@@ -307,73 +213,83 @@ static int broadcast(PyArrayObject *a, PyArrayObject *b, npy_intp *shape)
 }
 
 /* One matrix for a batch whose rows are evenly apart multiplies all rows as those of one matrix. */
-static void join_rows(Product *p)
+static void join_rows(Sizes *s)
 {
-    int64_t size = p->is_double ? 8 : 4, rows = p->m * p->a.lead * size;
-    if (p->b.outer || p->b.inner || p->a.is_turned || p->m * p->count > INT32_MAX) return;
-    if ((p->inner > 1 && p->a.inner != rows) || (p->count > p->inner && p->a.outer != rows * p->inner)) return;
-    p->m *= p->count;
-    p->count = p->inner = 1;
+    int64_t rows = s->m * s->a_lead;
+    if (s->b_outer || s->b_inner || s->a_flag != 111 || s->m * s->count > INT32_MAX) return;
+    if ((s->inner > 1 && s->a_inner != rows) || (s->count > s->inner && s->a_outer != rows * s->inner)) return;
+    s->m *= s->count;
+    s->count = s->inner = 1;
+}
+
+/* Return a reference to the array of the result, to `given` if there is one; NULL without an error if it is unfit. */
+static PyArrayObject *result_array(PyObject *given, PyArrayObject *a, PyArrayObject *b, int rank, npy_intp *shape)
+{
+    PyArrayObject *c = (PyArrayObject *)given;
+    int type = PyArray_TYPE(a);
+    if (given == Py_None) return (PyArrayObject *)PyArray_SimpleNew(rank, shape, type);
+    if (!is_usable(given, type) || !PyArray_IS_C_CONTIGUOUS(c) || !PyArray_ISWRITEABLE(c)) return NULL;
+    if (PyArray_NDIM(c) != rank || !PyArray_CompareLists(PyArray_DIMS(c), shape, rank)) return NULL;
+    if (overlaps(a, c) || overlaps(b, c)) return NULL;
+    Py_INCREF(c);
+    return c;
 }
 
 static PyObject *multiply(PyObject *module, PyObject *const *arguments, Py_ssize_t count)
 {
     if (count != 4) return PyErr_Format(PyExc_TypeError, "multiply takes 4 arguments, not %zd", count);
-    PyObject *out = arguments[2];
     int type = PyArray_CheckExact(arguments[0]) ? PyArray_TYPE((PyArrayObject *)arguments[0]) : -1;
-    long threads = PyLong_AsLong(arguments[3]);
-    if (threads == -1 && PyErr_Occurred()) return NULL;
-    Product p = {.is_double = type == NPY_DOUBLE, .helpers = (int)(threads > MOST ? MOST : threads) - 1};
-    if ((type != NPY_FLOAT && type != NPY_DOUBLE) || blas.gemm[p.is_double] == NULL) Py_RETURN_NONE;
+    Sizes s = {.kind = type == NPY_DOUBLE ? DOUBLE : SINGLE, .threads = PyLong_AsLong(arguments[3])};
+    if (s.threads == -1 && PyErr_Occurred()) return NULL;
+    if ((type != NPY_FLOAT && type != NPY_DOUBLE) || blas.gemm[s.kind] == NULL) Py_RETURN_NONE;
     if (!is_usable(arguments[0], type) || !is_usable(arguments[1], type)) Py_RETURN_NONE;
-    PyArrayObject *a = (PyArrayObject *)arguments[0], *b = (PyArrayObject *)arguments[1], *c;
+    PyArrayObject *a = (PyArrayObject *)arguments[0], *b = (PyArrayObject *)arguments[1];
     npy_intp shape[4];
     int rank = broadcast(a, b, shape);
-    if (!rank || !read_layout(a, 1, &p.a) || !read_layout(b, 0, &p.b)) Py_RETURN_NONE;
-    if (out == Py_None) {
-        c = (PyArrayObject *)PyArray_SimpleNew(rank, shape, type);
-        if (c == NULL) return NULL;
-    } else {
-        c = (PyArrayObject *)out;
-        if (!is_usable(out, type) || !PyArray_IS_C_CONTIGUOUS(c) || !PyArray_ISWRITEABLE(c)) Py_RETURN_NONE;
-        if (PyArray_NDIM(c) != rank || !PyArray_CompareLists(PyArray_DIMS(c), shape, rank)) Py_RETURN_NONE;
-        if (overlaps(a, c) || overlaps(b, c)) Py_RETURN_NONE;
-        Py_INCREF(c);
-    }
-    p.m = shape[rank - 2], p.n = shape[rank - 1], p.k = PyArray_DIM(a, PyArray_NDIM(a) - 1);
-    p.inner = rank > 2 ? shape[rank - 3] : 1;
-    p.count = rank > 3 ? shape[0] * p.inner : p.inner;
-    int64_t bytes = p.m * p.n * PyArray_ITEMSIZE(c);
-    p.c = (Factor){PyArray_DATA(c), 0, p.n, 0, bytes * p.inner, bytes};
-    if (PyArray_SIZE(c) == 0 || p.k == 0 || p.m == 1 || p.n == 1) { /* products with vectors have functions of their own */
-        Py_DECREF(c);
-        Py_RETURN_NONE;
-    }
+    if (!rank || !read_layout(a, &s.a_flag, &s.a_lead, &s.a_outer, &s.a_inner)) Py_RETURN_NONE;
+    if (!read_layout(b, &s.b_flag, &s.b_lead, &s.b_outer, &s.b_inner)) Py_RETURN_NONE;
+    s.m = shape[rank - 2], s.n = shape[rank - 1], s.k = PyArray_DIM(a, PyArray_NDIM(a) - 1);
+    s.inner = rank > 2 ? shape[rank - 3] : 1;
+    s.count = rank > 3 ? shape[0] * s.inner : s.inner;
+    if (s.count == 0 || s.k == 0 || s.m <= 1 || s.n <= 1) Py_RETURN_NONE; /* vectors have functions of their own */
+    PyArrayObject *c = result_array(arguments[2], a, b, rank, shape);
+    if (c == NULL && PyErr_Occurred()) return NULL;
+    if (c == NULL) Py_RETURN_NONE;
+    s.a_row = s.a_flag == 111 ? s.a_lead : 1, s.b_column = s.b_flag == 111 ? 1 : s.b_lead;
+    s.c_lead = s.n, s.c_inner = s.m * s.n, s.c_outer = s.c_inner * s.inner;
     Py_BEGIN_ALLOW_THREADS
-    join_rows(&p);
-    divide(&p);
-    begin_limit();
-    run(&p, p.m * p.n * p.k * p.count);
-    end_limit();
+    join_rows(&s);
+    compute_all(PyArray_DATA(a), PyArray_DATA(b), PyArray_DATA(c), &s);
     Py_END_ALLOW_THREADS
     return (PyObject *)c;
 }
 
 static PyObject *bind(PyObject *module, PyObject *arguments)
 {
-    unsigned long long single, twice, get, put, limit;
-    if (!PyArg_ParseTuple(arguments, "KKiKKK", &single, &twice, &blas.bits, &get, &put, &limit)) return NULL;
-    blas.gemm[0] = (void *)(uintptr_t)single;
-    blas.gemm[1] = (void *)(uintptr_t)twice;
+    unsigned long long gemm[4], get, put, limit;
+    if (!PyArg_ParseTuple(arguments, "KKKKiKKK", gemm, gemm + 1, gemm + 2, gemm + 3, &blas.bits, &get, &put, &limit))
+        return NULL;
+    for (int kind = 0; kind < 4; kind++) blas.gemm[kind] = (void *)(uintptr_t)gemm[kind];
     blas.get = (int (*)(void))(uintptr_t)get;
     blas.put = (void (*)(int))(uintptr_t)put;
     blas.limit = (int64_t *)(uintptr_t)limit;
-    return Py_BuildValue("KK", (unsigned long long)(uintptr_t)begin_limit, (unsigned long long)(uintptr_t)end_limit);
+    Py_RETURN_NONE;
+}
+
+static PyObject *addresses(PyObject *module, PyObject *nothing)
+{
+    return Py_BuildValue("{sKsKsKsKsKsK}", "run_parts", (unsigned long long)(uintptr_t)run_parts,
+                         "multiply", (unsigned long long)(uintptr_t)compute_all,
+                         "begin_limit", (unsigned long long)(uintptr_t)begin_limit,
+                         "end_limit", (unsigned long long)(uintptr_t)end_limit,
+                         "end_threads", (unsigned long long)(uintptr_t)end_threads,
+                         "allow_threads", (unsigned long long)(uintptr_t)allow_threads);
 }
 
 static PyMethodDef functions[] = {
     {"bind", bind, METH_VARARGS,
-     "bind(sgemm, dgemm, bits, get, put, limit)\n--\n\nSet the addresses of BLAS. Return those that limit it."},
+     "bind(sgemm, dgemm, cgemm, zgemm, bits, get, put, limit)\n--\n\nSet the addresses of BLAS."},
+    {"addresses", addresses, METH_NOARGS, "addresses()\n--\n\nReturn those of the functions for compiled code."},
     {"multiply", (PyCFunction)(void (*)(void))multiply, METH_FASTCALL,
      "multiply(a, b, out, threads)\n--\n\nReturn the product; None for arrays that are left to NumPy."},
     {NULL},
@@ -385,7 +301,8 @@ static struct PyModuleDef definition = {
 
 PyMODINIT_FUNC PyInit__native_products(void)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
     import_array();
-    pthread_atfork(NULL, NULL, forget);
+    pthread_once(&once, begin_once);
     return PyModule_Create(&definition);
 }

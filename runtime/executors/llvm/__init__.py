@@ -18,7 +18,6 @@
     list_abi.py              TensorArrays and lists as inputs and results
     runtime_library.py       functions shared by all compiled code: memory (arena.py), the GIL (gil.py)
     shared_code.py           compilation of such functions in the background, while a graph is traced and lowered
-    worker_threads.py        the thread pool (codegen/thread_pool_ir.py) when a process forks
     call/                    calls from Python: native_call.py with the C extension native_call.c, else ctypes_entry.py
     diagnostics.py           messages about graphs that are not compiled
     jit_function.py          a graph for any shapes; the plan runs failed calls again, and reports the error

@@ -1,4 +1,4 @@
-"""Addresses of the functions of Python that compiled code calls."""
+"""Addresses of the functions of Python and of the thread pool that compiled code calls."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import ctypes
 import functools
 from typing import Any
 
+from ...kernels import native_pool
 from .codegen.instrumentation import symbols
 from .llvm_engine import known_as
 
@@ -24,6 +25,8 @@ def declare() -> None:
             known_as(name, address_of(function))
     for name, address in symbols():
         known_as(name, address)
+    for name, address in native_pool.addresses().items():
+        known_as(f"agc_{name}", address)
 
 
 def address_of(function: Any) -> int:

@@ -2,15 +2,15 @@
 
 f.o ──┐
 g.o ──┼── agc_take, agc_interrupted …        one object file for the whole process, in the object cache
-h.o ──┘   agc_run_part                       another one, loaded only for parallel loops
+h.o ──┘
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from . import arena, gil, opt_levels, worker_threads  # noqa: F401  (their shared functions are registered)
-from .codegen import half_floats, thread_pool_ir  # noqa: F401
+from . import arena, gil  # noqa: F401  (their shared functions are registered)
+from .codegen import half_floats  # noqa: F401
 from .codegen.llvm_types import ir
 from .codegen.shared_functions import WRITERS, written
 from .external_symbols import declare
@@ -27,21 +27,12 @@ def _functions() -> LinkedCode:
     return LinkedCode(*assembled(str(module)))
 
 
-def _pool() -> LinkedCode:
-    declare()
-    code = LinkedCode(*assembled(thread_pool_ir.text(), opt_levels.NONE))
-    worker_threads.begin(code.variable(thread_pool_ir.MEMORY))
-    return code
-
-
 _FUNCTIONS = SharedCode(_functions, {name: name for name in WRITERS})
-_POOL = SharedCode(_pool, {thread_pool_ir.RUN: thread_pool_ir.RUN})
 
 
 def begin() -> None:
     """Compile the library in the background: almost all graphs need it."""
     _FUNCTIONS.begin()
-    _POOL.begin()
 
 
 def load(names: Iterable[str] = ()) -> None:
@@ -50,11 +41,6 @@ def load(names: Iterable[str] = ()) -> None:
     load_shared(names)
 
 
-def threads() -> worker_threads.Pool:
-    """Return the thread pool of this process."""
-    return worker_threads.Pool(_POOL.load().variable(thread_pool_ir.MEMORY))
-
-
 def address(name: str) -> int:
     """Return the address of a shared function."""
-    return (_POOL if name == thread_pool_ir.RUN else _FUNCTIONS).load().function(name)
+    return _FUNCTIONS.load().function(name)

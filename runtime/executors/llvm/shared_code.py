@@ -1,7 +1,7 @@
 """Code that all compiled graphs share, such as matrix products: one object file for each kind, linked by name.
 
     product.begin()                   a background thread compiles it, while the graph is traced and lowered
-    e.call("agc_product_s", …)
+    e.call("agc_product_float", …)
     load(module.globals)              wait for the code of these names, and register their addresses with the loader
 
 With one processor nothing is compiled in the background.

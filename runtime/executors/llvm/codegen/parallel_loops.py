@@ -4,7 +4,8 @@
                               ==>     run part on 0 … n/2 here, and on n/2 … n in a thread; wait
 
 Live-in values are passed in memory. The loop is outlined after it has been emitted: its blocks move into the
-function, and live-in values are replaced by loads. The threads are a pool (thread_pool_ir.py).
+function, and live-in values are replaced by loads. The threads are a pool (kernels/native_pool.h);
+without that extension, the loop stays as it is.
 """
 
 from __future__ import annotations
@@ -13,10 +14,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from ....config.threading import threads_within
+from ....kernels import native_pool
 from .liveness import BORN, operands_of
 from .llvm_types import Register, integer, ir, pointer
 from .outlining import OutermostLoopNest, captured, fill, instructions_of, is_slot, new_part, replace_by
-from .thread_pool_ir import HAVE_THREADS, MOST, RUN
 
 WORTH = 1 << 15
 """Elements from which a loop is shared with idle threads that are spinning."""
@@ -25,15 +26,19 @@ WAKES = 1 << 17
 """Elements from which a loop also wakes sleeping threads. Inside another loop, they are soon awake anyway."""
 
 
+_MOST = 16
+"""The maximum number of threads that run a loop."""
+
+
 def count() -> int:
     """Return the number of threads that run a loop."""
-    return min(threads_within(), MOST) if HAVE_THREADS else 1
+    return min(threads_within(), _MOST) if native_pool.extension() is not None else 1
 
 
 def runner(emitter: Any) -> Any:
     """Return the function that runs a part in the thread pool."""
     kinds = [pointer(), pointer(), *[integer(64)] * 3]
-    return emitter.function_named(RUN, ir().VoidType(), kinds)
+    return emitter.function_named("agc_run_parts", ir().VoidType(), kinds)
 
 
 def taken_apart(

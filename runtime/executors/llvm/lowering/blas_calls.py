@@ -1,7 +1,8 @@
-"""Single calls of BLAS, on the thread that runs the code: for products whose operands are in the cache.
+"""Calls of BLAS: a single one on the thread that runs the code, or parts of a batch of products, which threads share.
 
-c ← a · b                cblas_sgemm(rows first, not transposed, not transposed, m, n, k, 1, a, k, b, n, 0, c, n)
-c ← c + aᵀ · b           cblas_sgemm(rows first, transposed, not transposed, m, n, k, 1, a, m, b, n, 1, c, n)
+multiply_add     c ← a · b           cblas_sgemm(rows first, as it is, as it is, m, n, k, 1, a, k, b, n, 0, c, n)
+                 c ← c + aᵀ · b      cblas_sgemm(rows first, transposed, as it is, m, n, k, 1, a, m, b, n, 1, c, n)
+ProductSizes     the table of agc_multiply(a, b, c, table) in kernels/native_products.c
 """
 
 from __future__ import annotations
@@ -11,19 +12,53 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from .... import dtypes
-from ....kernels import blas
+from ....kernels import blas, blas_limit, native_pool
+from ..codegen.dynamic_sizes import Size
 from ..codegen.function_builder import Emitter
-from ..codegen.llvm_types import Register, constant, integer, ir
+from ..codegen.llvm_types import Register, constant, constant_at, integer, ir
 from ..llvm_engine import known_as
-from . import blas_parts_ir
 
 
 class Matrix(NamedTuple):
-    """A matrix in memory: its address, and the distance of its rows in elements."""
+    """A matrix in memory: its address, and the distance of its rows in elements, as it is or transposed."""
 
     address: Register
     lead: int
-    is_turned: bool = False
+    flag: int = blas.AS_IT_IS
+
+
+class ProductSizes(NamedTuple):
+    """The sizes of a batch of products, in elements. Distances of 0 read one matrix for all products of the batch."""
+
+    kind: int
+    """The index of the dtype in `blas.LETTERS`."""
+    a_flag: int
+    b_flag: int
+    m: int
+    n: int
+    k: int
+    a_lead: int
+    b_lead: int
+    c_lead: int
+    a_row: int
+    """The distance of rows of the first matrix; 1 if it is transposed."""
+    b_column: int
+    number: int
+    """The number of products, which is a multiple of `inner`."""
+    inner: int
+    a_outer: int
+    a_inner: int
+    b_outer: int
+    b_inner: int
+    c_outer: int
+    c_inner: int
+    threads: int
+    is_repeated: int
+
+
+def shares_products() -> bool:
+    """Return whether there is a function for batches of products, in parts that threads share."""
+    return native_pool.with_blas() is not None
 
 
 def multiply_add(
@@ -40,21 +75,33 @@ def multiply_add(
         found = e.word(size)
         return found if gemm.bits == 64 else e.b.trunc(found, kind)
 
-    flags = [blas.TRANSPOSED if each.is_turned else blas.AS_IT_IS for each in (a, b)]
+    def lead(matrix: Matrix) -> Register:
+        is_size = isinstance(matrix.lead, Size)  # which may be 0
+        return whole(Size.of(e.intrinsic("smax", e.word(matrix.lead), e.word(1))) if is_size else matrix.lead)
+
     arguments = [
-        *(flag(value) for value in (blas.ROWS_FIRST, *flags)), *map(whole, sizes),
-        constant(dtype, 1), a.address, whole(a.lead), b.address, whole(b.lead),
-        constant(dtype, 0) if before is None else before, c.address, whole(c.lead),
+        *(flag(value) for value in (blas.ROWS_FIRST, a.flag, b.flag)), *map(whole, sizes),
+        _factor(e, dtype, 1), a.address, lead(a), b.address, lead(b),
+        _factor(e, dtype, 0) if before is None else before, c.address, lead(c),
     ]  # fmt: skip
     e.call(gemm.symbol, ir().VoidType(), *arguments)
 
 
+def _factor(e: Emitter, dtype: dtypes.DType, value: int) -> Register:
+    """Return a factor as BLAS takes it: complex ones by address."""
+    number = constant(dtype, value)
+    if dtype.kind != "c":
+        return number
+    pair = ir().Constant(ir().ArrayType(number.re.type, 2), [number.re, number.im])
+    return constant_at(e.module, f"factor.{dtype.name}.{value}", pair)
+
+
 @contextmanager
-def one_thread(e: Emitter, dtype: dtypes.DType) -> Iterator[None]:
-    """Limit BLAS to one thread while the code emitted here runs."""
-    gemm = blas.find(dtype)
-    assert gemm is not None
-    begin, end = blas_parts_ir.limits(dtype, gemm)
-    e.call(begin, ir().VoidType())
+def one_thread(e: Emitter) -> Iterator[None]:
+    """Limit BLAS to one thread while the code emitted here runs, if it can be limited."""
+    is_limited = shares_products() and blas_limit.can_limit()
+    if is_limited:
+        e.call("agc_begin_limit", ir().VoidType())
     yield
-    e.call(end, ir().VoidType())
+    if is_limited:
+        e.call("agc_end_limit", ir().VoidType())

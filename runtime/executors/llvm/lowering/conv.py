@@ -108,7 +108,7 @@ class Convolved(BlockwiseConvolution):
         return aligned(self.windows.piece_bytes(blocks)) + self.windows.matrix_bytes(blocks)
 
     def around(self, e: Emitter) -> Any:
-        return one_thread(e, self.dtype)
+        return one_thread(e)
 
     def write(
         self, e: Emitter, block: RowBlock, blocks: RowBlocks, scratch: Register, target: Register
@@ -194,7 +194,7 @@ def _filter_gradient(region: Region, setting: Setting, x: Buffer, dy: Buffer) ->
     each //= pieces
     work = rows * inside * given // (8 * count * pieces)
     with (
-        one_thread(e, dtype),
+        one_thread(e),
         e.nest([count, pieces], inner=work) as (part, columns),
         scratch.claimed() as memory,
     ):
@@ -210,7 +210,7 @@ def _filter_gradient(region: Region, setting: Setting, x: Buffer, dy: Buffer) ->
                 column = e.times(e.plus(group, columns), each)
                 multiply_add(
                     e, dtype, (inside, each, block.rows),
-                    Matrix(matrix, windows.lead(), is_turned=True),
+                    Matrix(matrix, windows.lead(), blas.TRANSPOSED),
                     Matrix(beyond(e, dy, e.plus(e.times(block.start, given), column)), given),
                     Matrix(beyond(e, total, e.plus(e.times(part, inside * given), column)), given),
                     before,
@@ -282,7 +282,7 @@ def _by_images(region: Region, setting: Setting, w: Buffer, dy: Buffer) -> LazyV
     wide_bytes, unit = aligned(math.prod(full) * dtype.size), dtype.size
     scratch = Scratch(e, wide_bytes + blocks.rows * inside * unit)
     work = math.prod(slide.outputs) * inside * given // 8
-    with one_thread(e, dtype), e.nest([setting.count], inner=work) as (image,), scratch.claimed() as memory:
+    with one_thread(e), e.nest([setting.count], inner=work) as (image,), scratch.claimed() as memory:
         e.clear(memory, wide_bytes)
         wide, rows = Buffer(dtype, full, memory), _after(e, memory, wide_bytes)
         with e.nest([blocks.count], parallel=False) as (number,):
@@ -293,7 +293,7 @@ def _by_images(region: Region, setting: Setting, w: Buffer, dy: Buffer) -> LazyV
                 multiply_add(
                     e, dtype, (block.rows, inside, each),
                     Matrix(beyond(e, dy, e.plus(e.times(first, given), column)), given),
-                    Matrix(beyond(e, w, column), given, is_turned=True),
+                    Matrix(beyond(e, w, column), given, blas.TRANSPOSED),
                     Matrix(rows, inside),
                 )  # fmt: skip
                 _add_rows(e, setting, block, group, Buffer(dtype, (blocks.rows, inside), rows), wide)

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from .... import dtypes
+from ....kernels import blas
 from ..codegen.blockwise import BYTES, RowBlock, RowBlocks, Scratch
 from ..codegen.dynamic_sizes import Size
 from ..codegen.function_builder import Emitter
@@ -64,7 +65,7 @@ class ConvolvedByWinograd(BlockwiseConvolution):
         return _scratch_bytes(self.windows, self.given, blocks)
 
     def around(self, e: Emitter) -> Any:
-        return one_thread(e, self.dtype)
+        return one_thread(e)
 
     def write(
         self, e: Emitter, block: RowBlock, blocks: RowBlocks, scratch: Register, target: Register
@@ -97,9 +98,9 @@ def _scratch_bytes(windows: Windows, given: int, blocks: RowBlocks) -> int:
     return aligned(windows.piece_bytes(blocks)) + blocks.rows * _row_bytes(windows, given)
 
 
-def _matrix(e: Emitter, buffer: Buffer, number: Register, is_turned: bool = False) -> Matrix:
+def _matrix(e: Emitter, buffer: Buffer, number: Register, flag: int = blas.AS_IT_IS) -> Matrix:
     _, rows, columns = buffer.shape
-    return Matrix(beyond(e, buffer, e.times(number, rows * columns)), columns, is_turned)
+    return Matrix(beyond(e, buffer, e.times(number, rows * columns)), columns, flag)
 
 
 class _Tile(NamedTuple):
@@ -171,7 +172,7 @@ def filter_gradient(region: Region, windows: Windows, x: Buffer, dy: Buffer) -> 
     total = Buffer.new(e, dtype, (count, 16, taken * given))
     scratch = Scratch(e, _scratch_bytes(windows, given, blocks))
     work = math.prod(windows.result_sizes) * taken * given // (2 * count)
-    with one_thread(e, dtype), e.nest([count], inner=work) as (part,), scratch.claimed() as memory:
+    with one_thread(e), e.nest([count], inner=work) as (part,), scratch.claimed() as memory:
         start, end = (e.over(e.times(n, blocks.count), count)[0] for n in (part, e.plus(part, e.word(1))))
         own = Buffer(dtype, (16, taken, given), beyond(e, total, e.times(part, 16 * taken * given)))
         with e.nest([Size.of(e.minus(end, start))], parallel=False) as (number,):
@@ -192,7 +193,7 @@ def _add_block(tiles: _Tiles, x: Buffer, dy: Buffer, total: Buffer, before: Regi
         values = [e.load(dtype, dy.address, e.plus(e.times(row, given), channel)) for row in rows]
         tiles.store(tiles.outer, tile, channel, _transformed(e, list(zip(*_OUTPUT, strict=True)), values))
     with e.nest([16], parallel=False) as (k,):
-        factors = _matrix(e, tiles.inner, k, is_turned=True), _matrix(e, tiles.outer, k)
+        factors = _matrix(e, tiles.inner, k, blas.TRANSPOSED), _matrix(e, tiles.outer, k)
         multiply_add(e, dtype, (taken, given, tiles.count), *factors, _matrix(e, total, k), before)
 
 

@@ -17,7 +17,7 @@ in a temporary tile; rows missing from a are replaced by its last row.
     agc_product_float(run, pack, a, b, c, table)
 
 The table (`Sizes`, gemm_kernel_ir.py) holds all sizes. `pack` packs a strip. `run` distributes parts of the product
-over threads unless it is null (thread_pool_ir.py).
+over threads unless it is null (kernels/native_pool.h).
 """
 
 from __future__ import annotations

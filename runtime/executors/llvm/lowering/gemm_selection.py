@@ -2,7 +2,7 @@
 
 small               a function specialized for the sizes (gemm_small.py)
 medium              one function for all sizes (gemm_blocked.py), multithreaded if that pays off
-large               BLAS, in parts that threads share (blas_parts_ir.py); also batches, complex products, products
+large               BLAS, in parts that threads share (blas_calls.py); also batches, complex products, products
                     with vectors, and floats with dynamic sizes
 """
 
@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from .... import dtypes
-from ....kernels import blas, blas_limit
+from ....kernels import blas
 from ..codegen.dynamic_sizes import is_sized
 from ..codegen.function_builder import Emitter
 from ..codegen.interrupts import PATIENCE, unless_interrupted
@@ -22,8 +22,8 @@ from ..codegen.llvm_types import Register, constant, constant_at, integer, ir, n
 from ..codegen.parallel_loops import count as count_of_threads
 from ..codegen.parallel_loops import runner
 from ..codegen.rule_registry import RefusedError
-from . import blas_parts_ir, gemm_blocked, gemm_kernel_ir, gemm_packing
-from .blas_parts_ir import SHARED, UNPACKED, WAKES
+from . import gemm_blocked, gemm_kernel_ir, gemm_packing
+from .blas_calls import Matrix, ProductSizes, multiply_add, shares_products
 from .casts import converted
 from .gemm_small import ProductShape, product
 from .reduction_kinds import get, new_slot, put
@@ -33,6 +33,15 @@ LARGE = 1 << 14
 
 VERY_LARGE = 1 << 27
 """The number of multiplications from which on BLAS is used if available, for its tuned kernels."""
+
+SHARED = 1 << 18
+"""The number of multiplications from which on spinning threads share the work. OpenBLAS uses one thread up to here."""
+
+WAKES = 1 << 21
+"""The number of multiplications from which on sleeping threads are woken too. Inside a loop they always are."""
+
+UNPACKED = 10**6
+"""The number of multiplications up to which OpenBLAS does not pack its operands."""
 
 TILES = 8
 """The tiles per unit of rows. Each unit packs the strips again."""
@@ -263,18 +272,20 @@ class Product:
         )
 
     def _call(self, gemm: blas.Gemm, m: int, *addresses: Register) -> None:
-        """Emit the call of the function of blas_parts_ir.py."""
+        """Emit the call of BLAS, in parts if the extension is there; without it, a call has one product."""
         e, a, b, batch = self.e, self.a, self.b, self.batch
-        threads = count_of_threads() if blas_limit.can_limit() else 0
-        sizes = blas_parts_ir.PartSizes(
-            a.flag, b.flag, m, self.n, self.k,
-            self.m if a.turned else self.k, self.k if b.turned else self.n, self.n,
+        a_lead, b_lead = self.m if a.turned else self.k, self.k if b.turned else self.n
+        if not shares_products():
+            first, second, result = addresses
+            matrices = Matrix(first, a_lead, a.flag), Matrix(second, b_lead, b.flag), Matrix(result, self.n)
+            multiply_add(e, self.dtype, (m, self.n, self.k), *matrices)
+            return
+        sizes = ProductSizes(
+            [*blas.LETTERS].index(self.dtype), a.flag, b.flag, m, self.n, self.k, a_lead, b_lead, self.n,
             1 if a.turned else self.k, self.k if b.turned else 1,
-            batch.number, batch.inner, *batch.a, *batch.b, *batch.c, threads, int(e.is_repeated),
+            batch.number, batch.inner, *batch.a, *batch.b, *batch.c, count_of_threads(), int(e.is_repeated),
         )  # fmt: skip
-        run = runner(e) if threads > 1 else null()
-        function = blas_parts_ir.symbol(self.dtype, gemm)
-        e.call(function, ir().VoidType(), run, *addresses, self._table(sizes))
+        e.call("agc_multiply", ir().VoidType(), *addresses, self._table(sizes))
 
     def _table(self, sizes: Sequence[int]) -> Register:
         """Return the address of a table of sizes: a constant, or a stack slot if a size is dynamic."""

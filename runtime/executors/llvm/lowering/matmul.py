@@ -21,6 +21,7 @@ from ..codegen.lazy_values import Buffer, Index, LazyValue, Shape
 from ..codegen.llvm_types import Register, memory_type
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import lowers
+from .blas_calls import shares_products
 from .fill import uniform
 from .gemm_selection import Factor, Product, ProductBatch
 from .reshape import checked, moved
@@ -134,7 +135,8 @@ def _write_batches(region: Region, a: Factor, b: Factor, left: Buffer, right: Bu
     is_long = work * math.prod(map(typical, batch)) >= PATIENCE
     one = Product(e, a, b, dtype, a.rows)
     axes = _merged(_axes(batch, a, b, a.rows * b.columns))
-    inner = 0 if one.is_small or one.gemm is None or is_long else min(len(axes), 2)
+    joins = shares_products() and not (one.is_small or one.gemm is None or is_long)
+    inner = min(len(axes), 2) if joins else 0
     outer, rest = axes[: len(axes) - inner], [_Axis(1, 0, 0, 0)] * (2 - inner) + axes[len(axes) - inner :]
     if inner:
         first, second = rest

@@ -9,37 +9,40 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.executors import interpret
-from agc.runtime.executors.llvm import JitFunction, runtime_library, text
-from agc.runtime.executors.llvm.codegen import function_builder, thread_pool_ir
+from agc.runtime.executors.llvm import JitFunction, text
+from agc.runtime.executors.llvm.codegen import function_builder
 from agc.runtime.executors.llvm.lowering import gemm_selection
-from agc.runtime.executors.llvm.worker_threads import Pool
+from agc.runtime.kernels import native_pool
 
-if not thread_pool_ir.HAVE_THREADS:
-    pytest.skip("there are no such threads here", allow_module_level=True)
+if native_pool.extension() is None:
+    pytest.skip("the extension was not built", allow_module_level=True)
 
 Part = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
 
 
 def run_part(part: Callable[[int, int], None], rounds: int, threads: int, wakes: bool = True) -> None:
     """Run a part as compiled code does, which does not hold Python's lock; the part takes it."""
-    runtime_library.load(["agc_run_part"])
     words = [ctypes.c_int64] * 3
-    run = ctypes.CFUNCTYPE(None, Part, ctypes.c_void_p, *words)(runtime_library.address("agc_run_part"))
+    run = ctypes.CFUNCTYPE(None, Part, ctypes.c_void_p, *words)(native_pool.addresses()["run_parts"])
     run(Part(lambda around, begin, end: part(begin, end)), None, rounds, threads, wakes)
 
 
-@pytest.fixture
-def workers() -> Iterator[Pool]:
-    """The pool of this process."""
-    found = runtime_library.threads()
-    yield found
-    found.allow_threads()
+@contextmanager
+def no_threads() -> Iterator[None]:
+    """The pool has no threads meanwhile, as while a process forks."""
+    end, allow = (native_pool.addresses()[name] for name in ("end_threads", "allow_threads"))
+    ctypes.CFUNCTYPE(None)(end)()
+    try:
+        yield
+    finally:
+        ctypes.CFUNCTYPE(None)(allow)()
 
 
 def eventually(run: Callable[[], int], wanted: int) -> None:
@@ -72,7 +75,7 @@ def all_rounds(threads: int, rounds: int = 10) -> list[int]:
 
 
 class TestParts:
-    @pytest.mark.parametrize("threads", [1, 2, 3, thread_pool_ir.MOST])
+    @pytest.mark.parametrize("threads", [1, 2, 3, 16])
     def test_every_iteration_runs_once(self, threads: int) -> None:
         assert all_rounds(threads) == list(range(10))
 
@@ -112,8 +115,7 @@ class TestParts:
         run_part(outer, 6, 3)
         assert sorted(found) == [(i, j) for i in range(6) for j in range(4)]
 
-    def test_without_threads_the_caller_runs_every_part(self, workers: Pool) -> None:
-        workers.end_threads()
+    def test_without_threads_the_caller_runs_every_part(self) -> None:
         here: list[bool] = []
 
         def run() -> int:
@@ -121,9 +123,9 @@ class TestParts:
             run_part(lambda begin, end: here.append(threading.current_thread() is self.me), 8, 3)
             return len(here)
 
-        eventually(run, 8)
+        with no_threads():
+            eventually(run, 8)
         assert all(here)
-        workers.allow_threads()
         assert all_rounds(3) == list(range(10))
 
     me = threading.main_thread()
@@ -163,7 +165,7 @@ class TestResults:
         tf.config.threading.set_intra_op_parallelism_threads(2)
         shared = text(graph)
         tf.config.threading.set_intra_op_parallelism_threads(0)
-        assert ("agc_run_part" in alone, "agc_run_part" in shared) == (False, True)
+        assert ("agc_run_parts" in alone, "agc_run_parts" in shared) == (False, True)
 
     @pytest.mark.parametrize(("elements", "wakes"), [(1 << 14, []), (1 << 16, ["0"]), (1 << 18, ["1"])])
     def test_sleeping_threads_are_woken_for_large_loops(
@@ -172,7 +174,7 @@ class TestResults:
         """The last number that the pool is given says so; those that are awake have a share before."""
         monkeypatch.setattr(function_builder, "count_of_threads", lambda: 2)
         graph = tf.function(lambda x: tf.tanh(x)).get_concrete_function(tf.zeros([elements])).graph
-        assert re.findall(r"call void @agc_run_part\(.*i64 (\d)\)", text(graph)) == wakes
+        assert re.findall(r"call void @agc_run_parts\(.*i64 (\d)\)", text(graph)) == wakes
 
 
 FORKS = """

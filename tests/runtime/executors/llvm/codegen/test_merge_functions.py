@@ -156,7 +156,7 @@ def test_equal_bodies_of_parallel_loops_are_one_function(
     unit = compile_graph.lowered(graph, [value.spec for value in graph.inputs])
     names = [name for name in unit.module.globals if name.startswith(("part", "twins"))]
     assert names == (["part", "twins"] if rate == 0.1 else ["part"])
-    assert unit.text().count('call void @"agc_run_part"(') == 2
+    assert unit.text().count('call void @"agc_run_parts"(') == 2
     for given, wanted in zip(JitFunction(graph).run(inputs), interpret(graph, inputs), strict=True):
         np.testing.assert_allclose(given, wanted, rtol=1e-12)
 

@@ -14,7 +14,7 @@ import pytest
 from agc.runtime.executors import interpret
 from agc.runtime.executors.llvm import JitFunction, llvm_engine
 from agc.runtime.executors.llvm.lowering import gemm_selection, gemm_small, matmul
-from agc.runtime.kernels import blas, blas_limit
+from agc.runtime.kernels import blas, blas_limit, native_pool
 
 DTYPES = (
     "float16", "float32", "float64", "complex64", "complex128", "int8", "int32", "int64", "uint8", "uint16",
@@ -147,6 +147,21 @@ def test_products_leave_the_number_of_threads_of_blas(monkeypatch: pytest.Monkey
         np.testing.assert_array_equal(each, found[0])
     assert blas_limit._limit.users == 0
     assert switch is None or switch[0]() == before
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+def test_without_the_extension_each_product_is_one_call_of_blas(dtype: str, monkeypatch: Any) -> None:
+    monkeypatch.setattr(native_pool, "with_blas", lambda: None)
+    check_sizes(dtype, [(200, 40, 60)] * 4, TURNED)
+    check(tf.matmul, numbers(dtype, 2, 3, 50, 60), numbers(dtype, 3, 60, 40))
+
+    def selected(a: Any, b: Any, mask: Any) -> Any:
+        return tf.matmul(a[mask], b), tf.matmul(a[mask], a[mask], adjoint_a=True)
+
+    native, a, b = tf.function(selected, jit_compile=True), numbers(dtype, 30, 20), numbers(dtype, 20, 10)
+    for mask in (np.arange(30) % 3 == 0, np.zeros(30, bool)):
+        for found, wanted in zip(native(a, b, mask), selected(tf.constant(a), b, mask), strict=True):
+            np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize(("first", "second"), TURNED)

@@ -1,0 +1,215 @@
+/* The threads that share the parts of a loop, of compiled code or of a kernel.
+
+    run_parts(part, around, rounds, 3, 1)      fills a slot: part, around, rounds, 24 parts; 1 to 23 are available
+        part(around, 0, rounds / 24)           the caller runs part 0; each pool thread claims a part and runs it
+        claim and run further parts, too
+        wait for the threads that have claimed some
+
+   The caller waits only for threads that have claimed a part. If the processors are busy or no thread exists, the
+   caller runs all parts itself. If it has waited much longer than it worked, it needs no threads for a while. There
+   are more parts than threads, so that slow or late threads run fewer parts, and all finish at about the same time.
+   There are several slots, for Python threads that run loops concurrently; if no slot is free, the caller runs its
+   loop alone. An idle thread spins for some microseconds, and then sleeps. Small loops do not wake sleeping threads.
+
+   The caller claims parts from the front, pool threads from the back. So in consecutive loops the same processor
+   computes about the same elements, which are in its cache.
+
+   A slot's tickets are one atomic word: a use count, and the range of available parts. The use count keeps a thread
+   from claiming a part of a later loop in the same slot (the ABA problem). All atomic accesses are sequentially
+   consistent: a thread is counted as a sleeper before it looks for work a last time, and a caller publishes its work
+   before it looks for sleepers. No thread of the pool needs the interpreter lock. */
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <string.h>
+#include <time.h>
+
+#define MOST 16         /* threads that run a loop */
+#define PIECES 8        /* parts for each thread, if there are enough iterations */
+#define SLOTS 4
+#define SPINS 1500      /* polls for work before a thread sleeps, about 30 microseconds: the next loop mostly comes sooner */
+#define POLLS 2000      /* polls for the last part before a caller sleeps */
+#define PATIENCE 50000  /* nanoseconds of waiting, beyond twice the own work, that show a busy machine, */
+#define ABSENCE 16      /* and how many times as long loops run without threads then */
+
+#if defined(__x86_64__) || defined(__i386__)
+#define PAUSE() __builtin_ia32_pause()
+#elif defined(__aarch64__)
+#define PAUSE() __asm__ __volatile__("isb")
+#else
+#define PAUSE()
+#endif
+
+typedef void (*Part)(void *around, int64_t begin, int64_t end);
+
+typedef struct {
+    _Alignas(64) _Atomic uint64_t tickets; /* 32 bits of the use count, 16 of the first part, 16 of the end */
+    Part part;
+    void *around;
+    int64_t rounds, parts;
+    _Alignas(64) _Atomic int64_t pending; /* parts that are not done; on a cache line of its own */
+    _Atomic int is_taken;
+} Slot;
+
+static struct {
+    pthread_mutex_t lock, forking;
+    pthread_cond_t call, done;
+    _Alignas(64) _Atomic int64_t calls;          /* which idle threads poll */
+    _Alignas(64) _Atomic int sleepers, waiting;  /* threads that sleep on `call` and on `done` */
+    _Atomic int started, ends;                   /* threads; whether they must end, and no new ones start */
+    _Atomic int64_t alone;                       /* the time until which callers run their loops alone */
+    pthread_t threads[MOST];
+    Slot slots[SLOTS];
+} pool;
+
+static void run_part(Slot *slot, int64_t number)
+{
+    slot->part(slot->around, slot->rounds * number / slot->parts, slot->rounds * (number + 1) / slot->parts);
+}
+
+static void wake(pthread_cond_t *condition, _Atomic int *sleeping)
+{
+    if (!atomic_load(sleeping)) return;
+    pthread_mutex_lock(&pool.lock);
+    pthread_cond_broadcast(condition);
+    pthread_mutex_unlock(&pool.lock);
+}
+
+/* Sleep on a condition while a word has the value that was seen. */
+static void rest(_Atomic int64_t *word, int64_t seen, pthread_cond_t *condition, _Atomic int *sleeping)
+{
+    pthread_mutex_lock(&pool.lock);
+    atomic_fetch_add(sleeping, 1);
+    while (atomic_load(word) == seen) pthread_cond_wait(condition, &pool.lock);
+    atomic_fetch_sub(sleeping, 1);
+    pthread_mutex_unlock(&pool.lock);
+}
+
+/* Run parts of a slot while some are left. The thread that runs the last one wakes the threads that wait for it. */
+static void take(Slot *slot, int from_the_end)
+{
+    for (;;) {
+        uint64_t tickets = atomic_load(&slot->tickets), first = tickets >> 16 & 0xffff, end = tickets & 0xffff;
+        if (first == end) return;
+        if (!atomic_compare_exchange_strong(&slot->tickets, &tickets, from_the_end ? tickets - 1 : tickets + (1 << 16)))
+            continue;
+        run_part(slot, (int64_t)(from_the_end ? end - 1 : first));
+        if (atomic_fetch_sub(&slot->pending, 1) == 1) wake(&pool.done, &pool.waiting);
+    }
+}
+
+static void *serve(void *nothing)
+{
+    while (!atomic_load(&pool.ends)) {
+        int64_t calls = atomic_load(&pool.calls);
+        for (int i = 0; i < SLOTS; i++) take(&pool.slots[i], 1);
+        for (int i = 0; i < SPINS && atomic_load(&pool.calls) == calls; i++) PAUSE();
+        if (atomic_load(&pool.calls) == calls) rest(&pool.calls, calls, &pool.call, &pool.sleepers);
+    }
+    return nothing;
+}
+
+/* Start threads up to this number; fewer if the system refuses, or while the process forks. They get no signals. */
+static void start_threads(int wanted)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pthread_mutex_lock(&pool.lock);
+    while (!pool.ends && pool.started < wanted && !pthread_create(&pool.threads[pool.started], NULL, serve, NULL))
+        pool.started++;
+    pthread_mutex_unlock(&pool.lock);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+static int64_t now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
+}
+
+static Slot *free_slot(void)
+{
+    for (Slot *slot = pool.slots; slot < pool.slots + SLOTS; slot++) {
+        int no = 0;
+        if (atomic_compare_exchange_strong(&slot->is_taken, &no, 1)) return slot;
+    }
+    return NULL;
+}
+
+/* Wait until all parts of a slot are done. A thread that has claimed a part may have lost its processor to another
+   program. So after a long wait, loops run without threads for a while, and such waits take little of the time. */
+static void wait_for_parts(Slot *slot, int64_t start)
+{
+    int64_t worked, waited, pending;
+    if (!atomic_load(&slot->pending)) return;
+    worked = now();
+    for (int i = 0; i < POLLS && atomic_load(&slot->pending); i++) PAUSE();
+    while ((pending = atomic_load(&slot->pending))) rest(&slot->pending, pending, &pool.done, &pool.waiting);
+    waited = now() - worked;
+    if (waited > 2 * (worked - start) + PATIENCE) atomic_store(&pool.alone, worked + (1 + ABSENCE) * waited);
+}
+
+/* Run iterations on this number of threads, the calling one included. `wakes` says whether sleeping threads join. */
+static void run_parts(Part part, void *around, int64_t rounds, int64_t threads, int64_t wakes)
+{
+    int64_t start = now();
+    Slot *slot = start < atomic_load(&pool.alone) ? NULL : free_slot();
+    if (slot == NULL) {
+        part(around, 0, rounds);
+        return;
+    }
+    if (threads > MOST) threads = MOST;
+    int64_t parts = threads * PIECES < rounds ? threads * PIECES : rounds;
+    if (parts < 1) parts = 1;
+    if (atomic_load(&pool.started) < threads - 1) start_threads((int)threads - 1);
+    slot->part = part, slot->around = around, slot->rounds = rounds, slot->parts = parts;
+    atomic_store(&slot->pending, parts - 1);
+    uint64_t uses = (atomic_load(&slot->tickets) >> 32) + 1;
+    atomic_store(&slot->tickets, uses << 32 | 1 << 16 | (uint64_t)parts);
+    atomic_fetch_add(&pool.calls, 1);
+    if (wakes) wake(&pool.call, &pool.sleepers);
+    run_part(slot, 0);
+    take(slot, 0);
+    wait_for_parts(slot, start);
+    atomic_store(&slot->is_taken, 0);
+}
+
+/* ---- Forks: the threads end before, and start again on demand ---- */
+
+static void begin_pool(void)
+{
+    memset(&pool, 0, sizeof pool);
+    pthread_mutex_init(&pool.lock, NULL);
+    pthread_mutex_init(&pool.forking, NULL);
+    pthread_cond_init(&pool.call, NULL);
+    pthread_cond_init(&pool.done, NULL);
+}
+
+/* End all threads and wait for them. In the meantime, callers do all work themselves. */
+static void end_threads(void)
+{
+    pthread_mutex_lock(&pool.forking);
+    pthread_mutex_lock(&pool.lock);
+    pool.ends = 1;
+    pool.calls++;
+    pthread_cond_broadcast(&pool.call);
+    pthread_mutex_unlock(&pool.lock);
+    for (int i = 0; i < pool.started; i++) pthread_join(pool.threads[i], NULL);
+    pool.started = 0;
+}
+
+static void allow_threads(void)
+{
+    pool.ends = 0;
+    pthread_mutex_unlock(&pool.forking);
+}
+
+static void begin_once(void)
+{
+    begin_pool();
+    pthread_atfork(end_threads, allow_threads, begin_pool);
+}
