@@ -18,41 +18,50 @@ from contextlib import contextmanager
 _TESTED = 22
 """The newest version of LLVM that is known to have all switches: LLVM ends the process at an unknown one."""
 
-# Loop strength reduction stays: without it, loops of scalars with jumps take a third longer.
 _OFF = (
     *("disable-cgp", "disable-machine-licm", "disable-machine-cse", "disable-machine-sink"),
     *("disable-post-ra", "disable-branch-fold", "disable-tail-duplicate", "disable-early-taildup"),
 )
 _ON = ("enable-misched",)
 
+_STRENGTH_REDUCTION = "disable-lsr"
+"""A third of the time of code generation. Without it, loops of scalars with jumps take a third longer."""
+
 _lock = threading.Lock()
-_users = 0
+_users = [0, 0]
+"""How many generate code without and with strength reduction of loops."""
+_set: dict[str, bool] = {}
+"""The switches that are set, by name."""
 
 
 @contextmanager
-def few_passes() -> Iterator[None]:
-    """Generate code with few passes in this block. Several threads may do so at the same time."""
-    _add(1)
+def few_passes(reduces_strength: bool) -> Iterator[None]:
+    """Generate code with few passes in this block. Several threads may do so at the same time.
+
+    LLVM reads the switches when it begins. So a loop that is worth strength reduction has it next to others, too.
+    """
+    _add(reduces_strength, 1)
     try:
         yield
     finally:
-        _add(-1)
+        _add(reduces_strength, -1)
 
 
-def _add(change: int) -> None:
-    global _users
+def _add(reduces_strength: bool, change: int) -> None:
     with _lock:
-        before = bool(_users)
-        _users += change
-        if bool(_users) != before:
-            _switch(bool(_users))
+        _users[reduces_strength] += change
+        _switch(any(_users), any(_users) and not _users[True])
 
 
-def _switch(is_cheap: bool) -> None:
+def _switch(is_cheap: bool, is_plain: bool) -> None:
     import llvmlite.binding as binding
 
-    if binding.llvm_version_info[0] <= _TESTED:
-        for name in _OFF:
-            binding.set_option("agc", f"-{name}={is_cheap:d}")
-        for name in _ON:
-            binding.set_option("agc", f"-{name}={not is_cheap:d}")
+    if binding.llvm_version_info[0] > _TESTED:
+        return
+    switches = (
+        dict.fromkeys(_OFF, is_cheap) | dict.fromkeys(_ON, not is_cheap) | {_STRENGTH_REDUCTION: is_plain}
+    )
+    for name, value in switches.items():
+        if _set.get(name, name in _ON) is not value:
+            binding.set_option("agc", f"-{name}={value:d}")
+    _set.update(switches)

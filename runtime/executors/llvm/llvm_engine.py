@@ -106,7 +106,7 @@ def _assembled(text: str, level: Level) -> bytes:
     data = object_cache.read(key)
     if data is None:
         machine = _machine(level.codegen)
-        with _optimized(text, level, machine) as module, few_passes():
+        with _optimized(text, level, machine) as module, few_passes(level.packs):
             data = emitted(machine, module)
         object_cache.write(key, data)
     return data

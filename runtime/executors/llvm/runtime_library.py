@@ -15,6 +15,7 @@ from .codegen.llvm_types import ir
 from .codegen.shared_functions import WRITERS, written
 from .external_symbols import declare
 from .llvm_engine import LinkedCode, assembled
+from .opt_levels import COLD
 from .shared_code import SharedCode
 from .shared_code import load as load_shared
 
@@ -24,7 +25,7 @@ def _functions() -> LinkedCode:
     module = ir().Module("agc library")
     for name in WRITERS:
         written(module, name)
-    return LinkedCode(*assembled(str(module)))
+    return LinkedCode(*assembled(str(module), COLD))
 
 
 _FUNCTIONS = SharedCode(_functions, {name: name for name in WRITERS})

@@ -22,12 +22,12 @@ def test_switches_are_set_by_the_first_user_and_reset_by_the_last(set_options):
     entered, left = threading.Event(), threading.Event()
 
     def other():
-        with few_passes():
+        with few_passes(reduces_strength=True):
             entered.set()
             left.wait(10)
 
     thread = threading.Thread(target=other)
-    with few_passes():
+    with few_passes(reduces_strength=True):
         assert {"-disable-cgp=1", "-enable-misched=0"} <= set(set_options)
         set_options.clear()
         thread.start()
@@ -38,14 +38,23 @@ def test_switches_are_set_by_the_first_user_and_reset_by_the_last(set_options):
     assert {"-disable-cgp=0", "-enable-misched=1"} <= set(set_options)
 
 
+def test_loops_that_are_worth_strength_reduction_have_it_next_to_others(set_options):
+    with few_passes(reduces_strength=False):
+        assert "-disable-lsr=1" in set_options
+        with few_passes(reduces_strength=True):
+            assert set_options[-1] == "-disable-lsr=0"
+        assert set_options[-1] == "-disable-lsr=1"
+    assert "-disable-lsr=0" in set_options[-11:]
+
+
 def test_switches_are_reset_after_an_error(set_options):
-    with pytest.raises(ValueError, match="no code"), few_passes():
+    with pytest.raises(ValueError, match="no code"), few_passes(reduces_strength=True):
         raise ValueError("no code")
     assert "-disable-cgp=0" in set_options
 
 
 def test_an_unknown_llvm_keeps_its_passes(set_options, monkeypatch):
     monkeypatch.setattr(codegen_switches, "_TESTED", binding.llvm_version_info[0] - 1)
-    with few_passes():
+    with few_passes(reduces_strength=True):
         pass
     assert set_options == []
