@@ -3,7 +3,8 @@
 python -m benchmarks.eager_steps                              agc
 PEER -m benchmarks.eager_steps tensorflow                     another library, by the interpreter that has it
 PEER -m benchmarks.eager_steps torch
-python -m benchmarks.eager_steps agc.runtime operations       single operations: NumPy, agc, and agc on a tape
+
+eager_operations.py measures single operations.
 """
 
 from __future__ import annotations
@@ -176,51 +177,6 @@ def of_torch(torch: Any) -> Iterator[Program]:
     yield "a tensor of a list", lambda: torch.tensor([[1.0, 2.0], [3.0, 4.0]])
 
 
-def operations(tf: Any, x: Any) -> Iterator[tuple[str, Callable[[], Any], Callable[[], Any]]]:
-    """The name of an operation, its call in NumPy, and that in TensorFlow's words, on the tensor `x` or others."""
-    given = arrays()
-    (a, b, m), ids, mask = given[:3], np.array([1, 2, 3]), given[0] > 0
-    y, w, i, where = map(tf.constant, (b, m, ids, mask))
-    v, shape = tf.Variable(a), tf.constant([16, 8])
-    array, row = tf.TensorArray(tf.float32, 8, clear_after_read=False).unstack(x), x[0]
-    yield "x + y", lambda: a + b, lambda: x + y
-    yield "x * 0.5", lambda: a * np.float32(0.5), lambda: x * 0.5
-    yield "variable + y", lambda: a + b, lambda: v + y
-    yield "tanh", lambda: np.tanh(a), lambda: tf.tanh(x)
-    yield "matmul", lambda: a @ m, lambda: tf.matmul(x, w)
-    yield "matmul with an array", lambda: a @ m.copy(), lambda: tf.matmul(x, m)
-    yield "reduce_sum", lambda: np.add.reduce(a, None), lambda: tf.reduce_sum(x)
-    yield "cast", lambda: a.astype(np.float64), lambda: tf.cast(x, tf.float64)
-    yield "where", lambda: np.where(mask, a, b), lambda: tf.where(where, x, y)
-    yield "concat", lambda: np.concatenate([a, b], 0), lambda: tf.concat([x, y], 0)
-    yield "x[0]", lambda: a[0], lambda: x[0]
-    yield "x[1:3]", lambda: a[1:3], lambda: x[1:3]
-    yield "gather", lambda: a[ids], lambda: tf.gather(x, i)
-    yield "reshape", lambda: a.reshape(16, 8), lambda: tf.reshape(x, [16, 8])
-    yield "reshape by a tensor", lambda: a.reshape(16, 8), lambda: tf.reshape(x, shape)
-    yield "expand_dims", lambda: a[np.newaxis], lambda: tf.expand_dims(x, 0)
-    yield "transpose", lambda: a.T, lambda: tf.transpose(x)
-    yield "range", lambda: np.arange(10, dtype=np.int32), lambda: tf.range(10)
-    yield "assign_sub", lambda: a - b, lambda: v.assign_sub(y)
-    yield "TensorArray.write", lambda: None, lambda: array.write(3, row)
-    yield "TensorArray.read", lambda: None, lambda: array.read(3)
-
-
-def survey(tf: Any) -> None:
-    """Print the time of operations in NumPy and here, and what a tape adds, in microseconds."""
-    x = tf.constant(arrays()[0])
-    for name, in_numpy, run in operations(tf, x):
-
-        def recorded(run: Callable[[], Any] = run) -> None:
-            with tf.GradientTape() as tape:
-                tape.watch(x)
-                for _ in range(50):
-                    run()
-
-        times = seconds(in_numpy), seconds(run), seconds(recorded) / 50 - seconds(run)
-        print(f"{name:40s}", *(f"{1e6 * each:8.2f}" for each in times))
-
-
 def collatz(n: Any) -> int:
     steps = 0
     while n > 1:
@@ -249,11 +205,8 @@ def seconds(run: Callable[[], Any]) -> float:
     return min(timeit.repeat(run, number=count, repeat=5)) / count
 
 
-def main(library: str = "agc.runtime", what: str = "programs") -> None:
+def main(library: str = "agc.runtime") -> None:
     module = importlib.import_module(library)
-    if what == "operations":
-        survey(module)
-        return
     for name, run in of_torch(module) if library == "torch" else of_tensorflow(module):
         print(f"{name:40s} {seconds(run) * 1e6:8.1f}")
 

@@ -24,7 +24,7 @@ from ..core.variable import Variable
 from ..ir.builder import Builder, current, recording_by, start_recording, stop_recording
 from ..ir.graph import Operation, Value
 from ..ir.op_def import OpDef
-from ..ir.source_location import site
+from ..ir.source_location import own_files, site
 from ..ops.arrays.concat_split import join
 from ..ops.arrays.creation import ones_like, zeros
 from ..ops.arrays.shape_ops import shape
@@ -57,8 +57,14 @@ from .targets import (
 )
 
 
+class _TapeState:
+    """The slots of a tape that the C extension reads."""
+
+    __slots__ = ("__dict__", "__weakref__", "_builder", "_records", "_tracked")
+
+
 @export("autodiff.GradientTape", "GradientTape")
-class GradientTape:
+class GradientTape(_TapeState):
     """Record operations, to differentiate what they compute.
 
     Args:
@@ -426,7 +432,9 @@ def computed(
 
 
 if native is not None:
-    native.register(tape=GradientTape, record=EagerRecord, site=site, carries_gradient=carries_gradient)
+    native.register(
+        tape=GradientTape, record=EagerRecord, own_files=own_files, carries_gradient=carries_gradient
+    )
 computed_fast = native.tape_computed if native else computed
 
 

@@ -65,7 +65,7 @@ class _Own(dict[str, str | None]):
         return self[filename]
 
 
-_own = _Own()
+own_files = _Own()
 
 
 def caller() -> Origin | None:
@@ -82,7 +82,7 @@ def site() -> Site | None:
     frame: FrameType | None = sys._getframe(2)  # the caller, and its caller, are agc code
     while frame is not None:
         code = frame.f_code
-        if _own[code.co_filename] is None:
+        if own_files[code.co_filename] is None:
             return code, frame.f_lasti
         frame = frame.f_back
     return None
@@ -99,7 +99,7 @@ def raised_at(error: BaseException) -> Origin | None:
     found, entry = None, error.__traceback__
     while entry is not None:
         code = entry.tb_frame.f_code
-        if _own[code.co_filename] is None:
+        if own_files[code.co_filename] is None:
             found = Origin(code.co_filename, entry.tb_lineno, code.co_name)
         entry = entry.tb_next
     return found
@@ -108,10 +108,10 @@ def raised_at(error: BaseException) -> Origin | None:
 def user_call() -> Call | None:
     """Return the innermost running call in user code."""
     frame: FrameType | None = sys._getframe(2)  # the caller is agc code
-    while frame is not None and _own[frame.f_code.co_filename] == "operation":
+    while frame is not None and own_files[frame.f_code.co_filename] == "operation":
         frame = frame.f_back
     nearest = frame
-    while frame is not None and _own[frame.f_code.co_filename]:
+    while frame is not None and own_files[frame.f_code.co_filename]:
         frame = frame.f_back
     if frame is None:
         return None

@@ -8,7 +8,7 @@ The key has the abstract values of tensors and NumPy arrays, and the values of a
 rule reads elements of a tensor, the key has these, too. So the rule accepts all calls with this key, and the results
 have the same types.
 
-The C extension native_eager.c has `run_kept` and `elementwise`, too.
+The C extension native_eager.c has the same, and the calls of operations around it.
 """
 
 from __future__ import annotations
@@ -21,13 +21,16 @@ from typing import Any, Literal, NoReturn
 import numpy as np
 
 from ... import dtypes, errors
-from ...core import shapes
+from ...core import abstract_value, shapes
 from ...core.abstract_value import AbstractValue, abstract_value_of
-from ...core.fp_errors import SILENCE, begin, end
+from ...core.devices import placement
+from ...core.fast_path_guard import busy
+from ...core.fp_errors import SILENCE, SILENT, begin, end
 from ...core.tensor import EagerArray, EagerTensor
 from ...core.variable import Variable
-from ...ir.builder import Recorder
+from ...ir.builder import Recorder, stack
 from ...ir.graph import Constant
+from ...ir.traits import CALLS_PYTHON
 from ...ir.value_types import ListType, TensorType
 from . import narrow_floats
 from .op_errors import OF_COMPUTING, runtime_op_error, throw
@@ -49,6 +52,8 @@ _ATOMS = frozenset({bool, int, str, type(None), dtypes.DType, dtypes.NarrowFloat
 _LISTS = frozenset({list, tuple})
 _NUMBERS = frozenset(np.dtype(code).num for code in "?bhilqBHILQefdFD")
 """The numbers of the dtypes of arrays that have a key."""
+
+_OWN = f"{__name__.partition('.')[0]}."
 
 _OF_KERNELS = (errors.OpError, MemoryError, *OF_COMPUTING)
 
@@ -109,6 +114,11 @@ def have_key(arguments: Iterable[Any], parts: list[Any], tensors: list[Any], tak
     return True
 
 
+def is_closed(op: Signature) -> bool:
+    """Return whether the kernel of an operation calls no function of the program."""
+    return op.rule.__module__.startswith(_OWN) and not op.stateful and not op.has(CALLS_PYTHON)
+
+
 class KeptAttributes(dict[str, Any]):
     """The attributes of a call that runs again and again, and the plans for its gradients by the types of tensors.
 
@@ -134,13 +144,14 @@ class EagerCall:
     """A call with everything decided but the elements of its tensors.
 
     Attributes: `tail` are the kernel's arguments after the arrays. `kinds` are the abstract values of the results, None
-    where they differ from call to call, or the types of TensorArrays. `is_plain` is True if the result is one tensor.
+    where they differ from call to call, or the types of TensorArrays. `is_plain` is True if the result is one tensor,
+    `is_closed` if the kernel calls no function of the program.
     `positions` are those of the inputs that the template lacks, None if it lacks all; `variables` those of variables.
     """
 
     __slots__ = (
-        "attributes", "compute", "dtype", "dtypes", "is_plain", "kind", "kinds", "op", "positions", "returns_many",
-        "tail", "template", "variables",
+        "attributes", "compute", "dtype", "dtypes", "is_closed", "is_plain", "kind", "kinds", "op", "positions",
+        "returns_many", "tail", "template", "variables",
     )  # fmt: skip
 
     def __init__(
@@ -160,6 +171,7 @@ class EagerCall:
         self.kind: AbstractValue | ListType | None = self.kinds[0] if specs else None
         self.is_plain = not self.returns_many and type(self.kind) is not ListType
         self.compute, self.tail = _kernel(op, [x.spec for x in inputs], specs, attributes)
+        self.is_closed = is_closed(op)
 
     def run(self, tensors: list[Any], recorders: Sequence[Recorder]) -> Any:
         """Return the results for other tensors with the same key."""
@@ -274,8 +286,9 @@ def _extension() -> Any:
 
         found.register(
             tensor=EagerTensor, variable=Variable, array=EagerArray, array_element=TensorType,
-            shape=shapes.TensorShape, call=EagerCall, atoms=tuple(_ATOMS), kind_of=abstract_value_of,
-            silence=SILENCE, begin=begin, end=end, refused=(ValueError, errors.OpError),
+            shape=shapes.TensorShape, call=EagerCall, atoms=tuple(_ATOMS), kinds=abstract_value._KINDS,
+            kind_of=abstract_value_of, silence=SILENCE, silent=SILENT, begin=begin, end=end, busy=busy, stack=stack,
+            placement=placement, refused=(ValueError, errors.OpError),
         )  # fmt: skip
     except (ImportError, TypeError):
         return None
@@ -410,5 +423,3 @@ def eager_call(
 
 
 native = _extension()
-run_fast = native.run_kept if native else run_kept
-elementwise_fast = native.elementwise if native else elementwise

@@ -1,22 +1,25 @@
 /* Eager calls that were accepted before, without Python code around the kernel: an optional extension module.
 
    op(x, axis=1)   →   key   →   EagerCall   →   arrays   →   kernel   →   tensor
-                       no EagerCall: (key, number of tensors), for the complete way in Python
+                       no EagerCall: `op._converted`, the complete way in Python
+   x + y           →   arrays of one accepted dtype   →   kernel   →   tensor
 
-   eager_calls.py has the same in Python. */
+   eager_calls.py has the same in Python, and op.py and op_families.py the calls. */
 
 #include "native_tape.h"
 
 #define ARRAYS 64 /* arguments of a kernel */
 
-enum { ATTRIBUTES, COMPUTE, DTYPE, IS_PLAIN, KIND, OP, POSITIONS, TAIL, TEMPLATE, SLOTS };
+enum { ATTRIBUTES, COMPUTE, DTYPE, IS_CLOSED, IS_PLAIN, KIND, OP, POSITIONS, TAIL, TEMPLATE, SLOTS };
 static const char *const slot_names[SLOTS] = {
-    "attributes", "compute", "dtype", "is_plain", "kind", "op", "positions", "tail", "template",
+    "attributes", "compute", "dtype", "is_closed", "is_plain", "kind", "op", "positions", "tail", "template",
 };
 
-static PyObject *EagerCall, *silence, *begin, *end, *refused; /* set by `register` */
+/* Set by `register`. */
+static PyObject *EagerCall, *silence, *silent, *begin, *end, *refused, *busy, *stack, *placement, *numbers, *operand;
 static Py_ssize_t slots[SLOTS];
-static PyObject *name_failed, *name_results;
+static PyObject *no_recorders; /* an empty list */
+static PyObject *name_failed, *name_results, *name_eager, *name_recorders, *name_observed, *name_compute, *name_fields;
 
 #define SLOT(call, number) AT(call, slots[number])
 
@@ -32,16 +35,24 @@ static PyObject *as_array(PyObject *found, PyObject *dtype)
     return array;
 }
 
-/* Return the result of a kernel without NumPy's warnings. */
-static PyObject *quietly(PyObject *compute, PyObject *const *arguments, Py_ssize_t count)
+/* Return the result of a kernel without NumPy's warnings. One that calls no function of the program runs in a context
+   that has nothing but this setting, which is quicker than to set and reset it. */
+static PyObject *quietly(PyObject *compute, PyObject *const *arguments, Py_ssize_t count, int is_closed)
 {
-    PyObject *kind, *error, *trace, *before = PyObject_CallOneArg(begin, silence);
-    if (before == NULL) return NULL;
+    static int is_entered = 0; /* by a kernel that let other threads run */
+    PyObject *kind, *error, *trace, *before = NULL;
+    int enters = is_closed && !is_entered && silent != Py_None;
+    if (enters ? PyContext_Enter(silent) < 0 : (before = PyObject_CallOneArg(begin, silence)) == NULL) return NULL;
+    is_entered |= enters;
+    Py_INCREF(compute);
     PyObject *found = PyObject_Vectorcall(compute, arguments, count, NULL);
+    Py_DECREF(compute);
     PyErr_Fetch(&kind, &error, &trace);
-    PyObject *ended = PyObject_CallOneArg(end, before);
-    Py_DECREF(before);
-    if (ended == NULL) Py_CLEAR(found);
+    if (enters) is_entered = 0;
+    int failed = enters ? PyContext_Exit(silent) : 0;
+    PyObject *ended = enters ? NULL : PyObject_CallOneArg(end, before);
+    if (failed < 0 || (!enters && ended == NULL)) Py_CLEAR(found);
+    Py_XDECREF(before);
     Py_XDECREF(ended);
     if (kind != NULL) PyErr_Restore(kind, error, trace);
     return found;
@@ -93,7 +104,7 @@ static PyObject *computed(PyObject *call, PyObject *inputs)
         arrays[i] = Py_NewRef(array == NULL ? x : array); /* a variable by reference */
     }
     for (; i < size; i++) arrays[i] = Py_NewRef(PyTuple_GET_ITEM(tail, i - count));
-    PyObject *found = quietly(SLOT(call, COMPUTE), arrays, size);
+    PyObject *found = quietly(SLOT(call, COMPUTE), arrays, size, SLOT(call, IS_CLOSED) == Py_True);
     if (found == NULL) explain(call, arrays, count);
     for (i = 0; i < size; i++) Py_DECREF(arrays[i]);
     return found;
@@ -122,8 +133,9 @@ static PyObject *run(PyObject *call, PyObject *tensors, PyObject *recorders)
 
 static int is_runnable(PyObject *call)
 {
+    if (!IS_A(call, EagerCall)) return 0;
     for (int i = 0; i < SLOTS; i++)
-        if (!IS_A(call, EagerCall) || SLOT(call, i) == NULL) return 0;
+        if (SLOT(call, i) == NULL) return 0;
     return PyTuple_CheckExact(SLOT(call, TAIL)) && PyList_CheckExact(SLOT(call, TEMPLATE))
         && (SLOT(call, POSITIONS) == Py_None || PyList_CheckExact(SLOT(call, POSITIONS)))
         && PyList_GET_SIZE(SLOT(call, TEMPLATE)) + PyTuple_GET_SIZE(SLOT(call, TAIL)) <= ARRAYS;
@@ -140,22 +152,199 @@ static PyObject *kept_call(PyObject *calls, PyObject **parts, PyObject *tensors)
     return PyDict_GetItemWithError(calls, longer);
 }
 
-static PyObject *run_kept(PyObject *module, PyObject *const *args, Py_ssize_t count)
+/* Elementwise operations ----------------------------------------------------------------------------------------- */
+
+/* Return a number next to an array of a dtype as a tensor; None if Python must convert it. */
+static PyObject *number(PyObject *dtype, PyObject *value)
 {
-    if (count != 5 || !PyDict_CheckExact(args[0]) || !PyTuple_CheckExact(args[1]) || !PyDict_CheckExact(args[2])
-        || !PyList_CheckExact(args[4]))
-        return PyErr_Format(PyExc_TypeError, "run_kept(calls, args, kwargs, takes_variables, recorders)");
-    Key key = {.count = 0, .tensors = PyList_New(0), .recorders = args[3] == Py_True ? NULL : args[4]};
+    int is_float = PyFloat_CheckExact(value), is_zero = is_float && PyFloat_AS_DOUBLE(value) == 0.0;
+    if ((is_float && !is_zero) || PyLong_CheckExact(value)) {
+        PyObject *key = PyTuple_Pack(3, dtype, Py_TYPE(value), value);
+        PyObject *found = key == NULL ? NULL : Py_XNewRef(PyDict_GetItemWithError(numbers, key));
+        Py_XDECREF(key);
+        if (found != NULL || PyErr_Occurred()) return found;
+    }
+    return PyObject_CallFunctionObjArgs(operand, dtype, value, NULL);
+}
+
+/* Set one or two operands as tensors. Return 0 if one cannot be, -1 with an exception. */
+static int set_operands(PyObject **x, PyObject *const *given, int size, PyObject *recorders)
+{
+    int missing = -1;
+    for (int i = 0; i < size; i++) {
+        if (Py_IS_TYPE(given[i], Tensor)) x[i] = Py_NewRef(given[i]);
+        else if (IS_A(given[i], Variable)) {
+            PyObject *owner = PyObject_GetAttr(given[i], name_owner);
+            Py_XDECREF(owner);
+            if (owner != Py_None) return owner == NULL ? -1 : 0;
+            if ((x[i] = value_of_variable(given[i], recorders)) == NULL) return -1;
+        } else missing = missing < 0 ? i : size;
+    }
+    if (missing < 0) return 1;
+    if (missing == size || size == 1 || !PyArray_CheckExact(AT(x[1 - missing], array_offset))) return 0;
+    PyArrayObject *other = (PyArrayObject *)AT(x[1 - missing], array_offset);
+    x[missing] = number((PyObject *)PyArray_DESCR(other), given[missing]);
+    if (x[missing] == Py_None) Py_CLEAR(x[missing]);
+    return x[missing] != NULL ? 1 : PyErr_Occurred() ? -1 : 0;
+}
+
+/* Return the abstract value of a result that has the type of an operand; else None. */
+static PyObject *same_kind(PyObject *found, PyObject *x)
+{
+    PyArrayObject *y = (PyArrayObject *)found, *array = (PyArrayObject *)AT(x, array_offset);
+    int is_same = PyArray_CheckExact(found) && PyArray_DESCR(y) == PyArray_DESCR(array)
+        && PyArray_NDIM(y) == PyArray_NDIM(array)
+        && PyArray_CompareLists(PyArray_DIMS(y), PyArray_DIMS(array), PyArray_NDIM(y));
+    PyObject *kind = is_same ? AT(x, kind_offset) : NULL;
+    return kind == NULL ? Py_None : kind;
+}
+
+typedef struct {
+    PyObject_HEAD
+    vectorcallfunc vectorcall;
+    PyObject *op, *calls, *python, *converted; /* the operation, its kept calls, and two methods: see `Op._fields` */
+    PyObject *compute, *accepted, *kept;       /* of an elementwise operation, else NULL */
+    int operands, on_numbers, is_closed, by_reference;
+} EagerOp;
+
+/* Return the result for tensors of one accepted dtype; None if they must be checked. */
+static PyObject *computed_elementwise(EagerOp *self, PyObject *const *x, PyObject *recorders)
+{
+    PyObject *arrays[2], *dtype = NULL;
+    int size = self->operands, is_scalar = self->on_numbers;
+    for (int i = 0; i < size; i++) {
+        PyObject *array = AT(x[i], array_offset);
+        if (array == NULL || !PyArray_CheckExact(array)) Py_RETURN_NONE;
+        PyObject *own = (PyObject *)PyArray_DESCR((PyArrayObject *)array);
+        if (dtype != NULL && own != dtype) Py_RETURN_NONE;
+        dtype = own;
+        arrays[i] = array;
+        is_scalar = is_scalar && PyArray_NDIM((PyArrayObject *)array) == 0;
+    }
+    int is_accepted = PySet_Contains(self->accepted, dtype);
+    if (is_accepted < 0) return NULL;
+    if (!is_accepted) Py_RETURN_NONE;
+    for (int i = 0; i < size; i++) {
+        PyArrayObject *array = (PyArrayObject *)arrays[i];
+        arrays[i] = is_scalar ? PyArray_ToScalar(PyArray_DATA(array), array) : Py_NewRef(arrays[i]);
+    }
+    PyObject *found = NULL;
+    if (arrays[0] != NULL && arrays[size - 1] != NULL) found = quietly(self->compute, arrays, size, self->is_closed);
+    for (int i = 0; i < size; i++) Py_XDECREF(arrays[i]);
+    found = as_array(found, Py_None);
+    PyObject *result = new_tensor(found, found == NULL ? Py_None : same_kind(found, x[0]));
+    if (result == NULL && PyErr_ExceptionMatches(refused)) { /* the complete way raises the full message */
+        PyErr_Clear();
+        Py_RETURN_NONE;
+    }
+    if (result != NULL && PyList_GET_SIZE(recorders) > 0
+        && record_few(recorders, self->op, self->kept, x, size, result) < 0)
+        Py_CLEAR(result);
+    return result;
+}
+
+/* Return the result of an elementwise operation on tensors, variables and a number; None if they must be checked. */
+static PyObject *elementwise(EagerOp *self, PyObject *const *given, PyObject *recorders)
+{
+    PyObject *x[2] = {NULL, NULL}, *result = NULL;
+    int are_set = set_operands(x, given, self->operands, recorders);
+    if (are_set > 0) result = computed_elementwise(self, x, recorders);
+    else if (are_set == 0) result = Py_NewRef(Py_None);
+    Py_XDECREF(x[0]);
+    Py_XDECREF(x[1]);
+    return result;
+}
+
+/* Operations ----------------------------------------------------------------------------------------------------- */
+
+/* Return the recorders of this thread, as a new reference; NULL if operations take the way in Python. */
+static PyObject *eager_recorders(void)
+{
+    if (PyList_GET_SIZE(busy) == 0) return Py_NewRef(no_recorders); /* no thread builds a graph or records */
+    PyObject *eager = PyObject_GetAttr(stack, name_eager), *recorders = NULL;
+    PyObject *observed = eager == Py_True ? PyObject_GetAttr(placement, name_observed) : NULL;
+    if (observed == Py_False) recorders = PyObject_GetAttr(stack, name_recorders);
+    if (recorders != NULL && !PyList_CheckExact(recorders)) Py_CLEAR(recorders);
+    Py_XDECREF(eager);
+    Py_XDECREF(observed);
+    return recorders;
+}
+
+static void set_field(PyObject **field, PyObject *value)
+{
+    Py_XSETREF(*field, Py_XNewRef(value));
+}
+
+/* Read what an operation has when it is called for the first time, or has got another kernel; -1 with an exception. */
+static int prepare(EagerOp *self)
+{
+    PyObject *fields = PyObject_CallMethodNoArgs(self->op, name_fields);
+    PyObject *calls, *python, *converted, *compute = NULL, *accepted = NULL, *kept = NULL;
+    int operands = 0, on_numbers = 0, is_closed = 0, by_reference;
+    if (fields == NULL) return -1;
+    int failed = !PyArg_ParseTuple(fields, "O!OOp|iOO!Opp", &PyDict_Type, &calls, &python, &converted, &by_reference,
+                                   &operands, &compute, &PySet_Type, &accepted, &kept, &on_numbers, &is_closed);
+    if (!failed && operands > (compute == NULL ? 0 : 2))
+        failed = !PyErr_Format(PyExc_TypeError, "an elementwise operation takes one or two tensors");
+    if (!failed) {
+        set_field(&self->calls, calls);
+        set_field(&self->python, python);
+        set_field(&self->converted, converted);
+        set_field(&self->compute, compute);
+        set_field(&self->accepted, accepted);
+        set_field(&self->kept, kept);
+        self->operands = operands;
+        self->on_numbers = on_numbers;
+        self->is_closed = is_closed;
+        self->by_reference = by_reference;
+    }
+    Py_DECREF(fields);
+    return failed ? -1 : 0;
+}
+
+/* Return whether the fields of an operation are current; -1 with an exception. */
+static int is_prepared(EagerOp *self)
+{
+    if (self->calls == NULL) return prepare(self);
+    if (self->operands == 0) return 0;
+    PyObject *compute = PyObject_GetAttr(self->op, name_compute);
+    Py_XDECREF(compute);
+    return compute == NULL ? -1 : compute == self->compute ? 0 : prepare(self);
+}
+
+/* Let the operation convert and check all arguments. */
+static PyObject *run_converted(EagerOp *self, PyObject *const *args, Py_ssize_t count, PyObject *names, PyObject *key,
+                               Py_ssize_t given)
+{
+    PyObject *positional = PyTuple_New(count), *named = PyDict_New(), *number = PyLong_FromSsize_t(given), *result = NULL;
+    int failed = positional == NULL || named == NULL || number == NULL;
+    for (Py_ssize_t i = 0; !failed && i < count; i++) PyTuple_SET_ITEM(positional, i, Py_NewRef(args[i]));
+    for (Py_ssize_t i = 0; !failed && names != NULL && i < PyTuple_GET_SIZE(names); i++)
+        failed = PyDict_SetItem(named, PyTuple_GET_ITEM(names, i), args[count + i]) < 0;
+    if (!failed) result = PyObject_CallFunctionObjArgs(self->converted, positional, named, key, number, NULL);
+    Py_XDECREF(positional);
+    Py_XDECREF(named);
+    Py_XDECREF(number);
+    return result;
+}
+
+/* Return the result of the call that is kept for these arguments; else that of the operation itself. */
+static PyObject *run_kept(EagerOp *self, PyObject *const *args, Py_ssize_t count, PyObject *names, PyObject *recorders)
+{
+    Key key;
+    key.count = 0;
+    key.tensors = PyList_New(0);
+    key.recorders = self->by_reference ? NULL : recorders;
     if (key.tensors == NULL) return NULL;
     PyObject *result = NULL, *parts = NULL, *call = NULL;
-    int has_key = put_arguments(&key, args[1], args[2]);
+    int has_key = put_arguments(&key, args, count, names);
     if (has_key) parts = taken(&key);
-    if (parts != NULL) call = Py_XNewRef(kept_call(args[0], &parts, key.tensors));
+    if (parts != NULL) call = Py_XNewRef(kept_call(self->calls, &parts, key.tensors));
     if (!PyErr_Occurred()) {
-        if (call != NULL && is_runnable(call))
-            result = run(call, key.tensors, args[4]);
+        if (call != NULL && is_runnable(call)) result = run(call, key.tensors, recorders);
         else
-            result = Py_BuildValue("(On)", has_key && call != Py_False ? parts : Py_None, PyList_GET_SIZE(key.tensors));
+            result = run_converted(self, args, count, names, has_key && call != Py_False ? parts : Py_None,
+                                   PyList_GET_SIZE(key.tensors));
     }
     for (Py_ssize_t i = 0; i < key.count; i++) Py_DECREF(key.parts[i]);
     Py_XDECREF(call);
@@ -164,40 +353,125 @@ static PyObject *run_kept(PyObject *module, PyObject *const *args, Py_ssize_t co
     return result;
 }
 
-/* Return the result of an elementwise operation on tensors of one accepted dtype; None if it must be checked. */
-static PyObject *elementwise(PyObject *module, PyObject *const *args, Py_ssize_t count)
+static PyObject *call_op(PyObject *object, PyObject *const *args, size_t flags, PyObject *names)
 {
-    if (count < 7 || count > 8 || !PyAnySet_Check(args[1]) || !PyList_CheckExact(args[3]))
-        return PyErr_Format(PyExc_TypeError, "elementwise(compute, accepted, on_numbers, recorders, op, kept, x, y)");
-    PyObject *arrays[2], *dtype = NULL;
-    int size = (int)count - 6, is_scalar = args[2] == Py_True;
-    for (int i = 0; i < size; i++) {
-        PyObject *array = Py_IS_TYPE(args[6 + i], Tensor) ? AT(args[6 + i], array_offset) : NULL;
-        if (array == NULL || !PyArray_CheckExact(array)) Py_RETURN_NONE;
-        PyObject *own = (PyObject *)PyArray_DESCR((PyArrayObject *)array);
-        if (dtype != NULL && own != dtype) Py_RETURN_NONE;
-        dtype = own;
-        arrays[i] = array;
-        is_scalar = is_scalar && PyArray_NDIM((PyArrayObject *)array) == 0;
+    EagerOp *self = (EagerOp *)object;
+    Py_ssize_t count = PyVectorcall_NARGS(flags);
+    if (is_prepared(self) < 0) return NULL;
+    PyObject *recorders = eager_recorders(), *result = Py_None;
+    if (recorders == NULL) return PyErr_Occurred() ? NULL : PyObject_Vectorcall(self->python, args, flags, names);
+    if (self->operands > 0 && self->operands == count && names == NULL) {
+        result = elementwise(self, args, recorders);
+        if (result == Py_None) Py_DECREF(result);
     }
-    int is_accepted = PySet_Contains(args[1], dtype);
-    if (is_accepted < 0) return NULL;
-    if (!is_accepted) Py_RETURN_NONE;
-    for (int i = 0; i < size; i++) {
-        PyArrayObject *array = (PyArrayObject *)arrays[i];
-        arrays[i] = is_scalar ? PyArray_ToScalar(PyArray_DATA(array), array) : Py_NewRef(arrays[i]);
-    }
-    PyObject *found = arrays[0] == NULL || arrays[size - 1] == NULL ? NULL : quietly(args[0], arrays, size);
-    for (int i = 0; i < size; i++) Py_XDECREF(arrays[i]);
-    PyObject *result = new_tensor(as_array(found, Py_None), Py_None);
-    if (result == NULL && PyErr_ExceptionMatches(refused)) { /* the complete way raises the full message */
-        PyErr_Clear();
-        Py_RETURN_NONE;
-    }
-    if (result != NULL && PyList_GET_SIZE(args[3]) > 0
-        && record_few(args[3], args[4], args[5], args + 6, size, result) < 0)
-        Py_CLEAR(result);
+    if (result == Py_None) result = run_kept(self, args, count, names, recorders);
+    Py_DECREF(recorders);
     return result;
+}
+
+static void forget_op(PyObject *object)
+{
+    EagerOp *self = (EagerOp *)object;
+    PyObject *fields[] = {
+        self->op, self->calls, self->python, self->converted, self->compute, self->accepted, self->kept,
+    };
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) Py_XDECREF(fields[i]);
+    Py_TYPE(object)->tp_free(object);
+}
+
+static PyTypeObject EagerOpType = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "agc.runtime.EagerOp",
+    .tp_basicsize = sizeof(EagerOp),
+    .tp_dealloc = forget_op,
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL,
+    .tp_vectorcall_offset = offsetof(EagerOp, vectorcall),
+    .tp_call = PyVectorcall_Call,
+};
+
+/* Return the callable in the slot `__call__` of an operation. */
+static PyObject *caller(PyObject *module, PyObject *op)
+{
+    EagerOp *made = (EagerOp *)EagerOpType.tp_alloc(&EagerOpType, 0);
+    if (made == NULL) return NULL;
+    made->vectorcall = call_op;
+    made->op = Py_NewRef(op);
+    return (PyObject *)made;
+}
+
+/* Operators ------------------------------------------------------------------------------------------------------ */
+
+typedef struct {
+    PyObject_HEAD
+    vectorcallfunc vectorcall;
+    PyObject *method, *ops; /* the method in Python, and a tuple of the callables of elementwise operations */
+    int is_reflected;
+} Operator;
+
+/* Return the result of the first operation that accepts the operands, else that of the method. */
+static PyObject *call_operator(PyObject *object, PyObject *const *args, size_t flags, PyObject *names)
+{
+    Operator *self = (Operator *)object;
+    Py_ssize_t count = PyVectorcall_NARGS(flags);
+    int is_eager = names == NULL && count > 0 && (Py_IS_TYPE(args[0], Tensor) || IS_A(args[0], Variable));
+    PyObject *recorders = is_eager ? eager_recorders() : NULL, *result = Py_None;
+    PyObject *operands[] = {args[self->is_reflected && count > 1], count < 2 ? NULL : args[!self->is_reflected]};
+    for (Py_ssize_t i = 0; recorders != NULL && result == Py_None && i < PyTuple_GET_SIZE(self->ops); i++) {
+        EagerOp *op = (EagerOp *)PyTuple_GET_ITEM(self->ops, i);
+        if (is_prepared(op) < 0) result = NULL;
+        else if (op->operands == count) result = elementwise(op, operands, recorders);
+        if (result == Py_None) Py_DECREF(result);
+    }
+    Py_XDECREF(recorders);
+    if (result != Py_None || PyErr_Occurred()) return result == Py_None ? NULL : result;
+    return PyObject_Vectorcall(self->method, args, flags, names);
+}
+
+static PyObject *bound_operator(PyObject *self, PyObject *object, PyObject *type)
+{
+    return object == NULL ? Py_NewRef(self) : PyMethod_New(self, object);
+}
+
+static PyObject *attribute_of_operator(PyObject *self, PyObject *name)
+{
+    PyObject *found = PyObject_GenericGetAttr(self, name);
+    if (found != NULL || !PyErr_ExceptionMatches(PyExc_AttributeError)) return found;
+    PyErr_Clear();
+    return PyObject_GetAttr(((Operator *)self)->method, name);
+}
+
+static void forget_operator(PyObject *object)
+{
+    Py_XDECREF(((Operator *)object)->method);
+    Py_XDECREF(((Operator *)object)->ops);
+    Py_TYPE(object)->tp_free(object);
+}
+
+static PyTypeObject OperatorType = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "agc.runtime.Operator",
+    .tp_basicsize = sizeof(Operator),
+    .tp_dealloc = forget_operator,
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR,
+    .tp_vectorcall_offset = offsetof(Operator, vectorcall),
+    .tp_call = PyVectorcall_Call,
+    .tp_descr_get = bound_operator,
+    .tp_getattro = attribute_of_operator,
+};
+
+static PyObject *make_operator(PyObject *module, PyObject *args)
+{
+    PyObject *method, *ops;
+    int is_reflected;
+    if (!PyArg_ParseTuple(args, "OO!p", &method, &PyTuple_Type, &ops, &is_reflected)) return NULL;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(ops); i++)
+        if (!Py_IS_TYPE(PyTuple_GET_ITEM(ops, i), &EagerOpType))
+            return PyErr_Format(PyExc_TypeError, "operator(method, ops, is_reflected)");
+    Operator *made = (Operator *)OperatorType.tp_alloc(&OperatorType, 0);
+    if (made == NULL) return NULL;
+    made->vectorcall = call_operator;
+    made->method = Py_NewRef(method);
+    made->ops = Py_NewRef(ops);
+    made->is_reflected = is_reflected;
+    return (PyObject *)made;
 }
 
 /* Module --------------------------------------------------------------------------------------------------------- */
@@ -206,17 +480,18 @@ typedef struct { const char *name; PyObject **at; } Entry;
 
 static const Entry registered[] = {
     {"variable", &Variable}, {"array", &TensorArray}, {"array_element", &TensorType}, {"shape", &TensorShape},
-    {"atoms", &atoms}, {"kind_of", &kind_of}, {"call", &EagerCall}, {"silence", &silence}, {"begin", &begin},
-    {"end", &end}, {"refused", &refused}, {"tape", &Tape}, {"record", &Record}, {"site", &site_of},
-    {"carries_gradient", &carries}, {"read_variable", &read_variable},
+    {"atoms", &atoms}, {"kinds", &kinds}, {"kind_of", &kind_of}, {"call", &EagerCall}, {"silence", &silence},
+    {"silent", &silent}, {"begin", &begin}, {"end", &end}, {"refused", &refused}, {"busy", &busy}, {"stack", &stack},
+    {"placement", &placement}, {"numbers", &numbers}, {"operand", &operand}, {"tape", &Tape}, {"record", &Record},
+    {"own_files", &own_files}, {"carries_gradient", &carries}, {"read_variable", &read_variable},
 };
 
 static const Entry names[] = {
     {"_owner", &name_owner}, {"_array", &name_array}, {"dims", &name_dims}, {"content_spec", &name_spec},
     {"element", &name_element}, {"dtype", &name_dtype}, {"shape", &name_shape}, {"computed", &name_computed},
-    {"_builder", &name_builder}, {"_tracked", &name_tracked}, {"_records", &name_records},
     {"_accessed", &name_accessed}, {"carries_gradient", &name_carries}, {"failed", &name_failed},
-    {"results", &name_results}, {"value", &name_value},
+    {"results", &name_results}, {"value", &name_value}, {"eager", &name_eager}, {"recorders", &name_recorders},
+    {"observed", &name_observed}, {"compute", &name_compute}, {"_fields", &name_fields},
 };
 
 /* Return -1 with an exception if a class has other slots than the code for it. */
@@ -224,9 +499,11 @@ static int set_slots(PyObject *given)
 {
     PyObject *tensor = PyDict_GetItemString(given, "tensor"), *call = PyDict_GetItemString(given, "call");
     PyObject *array = PyDict_GetItemString(given, "array"), *record = PyDict_GetItemString(given, "record");
+    PyObject *tape = PyDict_GetItemString(given, "tape");
     if (tensor != NULL && set_tensor_class(tensor) < 0) return -1;
     if (call != NULL && slot_offsets(call, slot_names, SLOTS, slots) < 0) return -1;
     if (array != NULL && slot_offsets(array, array_names, ARRAY_SLOTS, array_slots) < 0) return -1;
+    if (tape != NULL && slot_offsets(tape, tape_names, TAPE_SLOTS, tape_slots) < 0) return -1;
     return record == NULL ? 0 : slot_offsets(record, record_names, RECORD_SLOTS, record_slots);
 }
 
@@ -244,12 +521,9 @@ static PyObject *register_things(PyObject *module, PyObject *args, PyObject *giv
 static PyMethodDef functions[] = {
     {"register", (PyCFunction)(void (*)(void))register_things, METH_VARARGS | METH_KEYWORDS,
      "register(**classes_and_functions)\n--\n\nSet the classes and functions that calls and tapes use."},
-    {"run_kept", (PyCFunction)(void (*)(void))run_kept, METH_FASTCALL,
-     "run_kept(calls, args, kwargs, takes_variables, recorders)\n--\n\nReturn the result of the call that is kept for "
-     "these arguments; else the key (None if there is none) and the number of tensors."},
-    {"elementwise", (PyCFunction)(void (*)(void))elementwise, METH_FASTCALL,
-     "elementwise(compute, accepted, on_numbers, recorders, op, kept, x, y)\n--\n\nReturn the result of an elementwise "
-     "operation on tensors of one accepted dtype, or None."},
+    {"caller", caller, METH_O, "caller(op)\n--\n\nReturn the callable in the slot `__call__` of an operation."},
+    {"operator", make_operator, METH_VARARGS,
+     "operator(method, ops, is_reflected)\n--\n\nReturn a method that tries elementwise operations, and then `method`."},
     {"read", (PyCFunction)(void (*)(void))read_recorded, METH_FASTCALL,
      "read(variable, recorders)\n--\n\nReturn the present value of a variable, and record the read."},
     {"tape_computed", (PyCFunction)(void (*)(void))computed_on_tape, METH_FASTCALL,
@@ -269,6 +543,7 @@ PyMODINIT_FUNC PyInit__native_eager(void)
     import_array();
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if ((*names[i].at = PyUnicode_InternFromString(names[i].name)) == NULL) return NULL;
-    if ((no_attributes = PyDict_New()) == NULL) return NULL;
+    if ((no_attributes = PyDict_New()) == NULL || (no_recorders = PyList_New(0)) == NULL) return NULL;
+    if (PyType_Ready(&EagerOpType) < 0 || PyType_Ready(&OperatorType) < 0) return NULL;
     return PyModule_Create(&definition);
 }

@@ -10,7 +10,8 @@
 #define MOST_PARTS 256 /* parts of a key after which no list begins */
 #define PARTS 512      /* parts of a key */
 
-static PyObject *Variable, *TensorArray, *TensorType, *TensorShape, *atoms, *kind_of; /* set by `register` */
+static PyObject *Variable, *TensorArray, *TensorType, *TensorShape, *atoms; /* set by `register` */
+static PyObject *kinds, *kind_of; /* abstract values by dtype and shape, and the function that adds one */
 enum { ELEMENTS, TYPE, ARRAY_SLOTS };
 static const char *const array_names[ARRAY_SLOTS] = {"_array", "spec"};
 static Py_ssize_t array_slots[ARRAY_SLOTS];
@@ -41,11 +42,20 @@ static int put(Key *key, PyObject *part)
 
 static int put_type(Key *key, PyObject *x) { return put(key, Py_NewRef((PyObject *)Py_TYPE(x))); }
 
-/* Return the abstract value of a tensor. */
+/* Return the abstract value of a tensor, and cache it in the tensor. */
 static PyObject *kind_in(PyObject *x)
 {
-    PyObject *kind = AT(x, kind_offset);
-    return kind == NULL || kind == Py_None ? PyObject_CallOneArg(kind_of, x) : Py_NewRef(kind);
+    PyObject *kind = AT(x, kind_offset), *given = AT(x, array_offset);
+    if (kind != NULL && kind != Py_None) return Py_NewRef(kind);
+    if (given == NULL || !PyArray_CheckExact(given)) return PyObject_CallOneArg(kind_of, x);
+    PyArrayObject *array = (PyArrayObject *)given;
+    PyObject *shape = PyArray_IntTupleFromIntp(PyArray_NDIM(array), PyArray_DIMS(array));
+    PyObject *key = shape == NULL ? NULL : PyTuple_Pack(2, PyArray_DESCR(array), shape);
+    kind = key == NULL ? NULL : Py_XNewRef(PyDict_GetItemWithError(kinds, key));
+    Py_XDECREF(shape);
+    Py_XDECREF(key);
+    if (kind != NULL) Py_XSETREF(AT(x, kind_offset), Py_NewRef(kind));
+    return kind != NULL || PyErr_Occurred() ? kind : PyObject_CallOneArg(kind_of, x);
 }
 
 /* Append a tensor, whose reference is consumed. */
@@ -139,17 +149,13 @@ static int put_argument(Key *key, PyObject *x)
 }
 
 /* Return whether the arguments of a call have a key. */
-static int put_arguments(Key *key, PyObject *args, PyObject *kwargs)
+static int put_arguments(Key *key, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
-    PyObject *name, *value;
-    Py_ssize_t position = 0;
-    while (PyDict_Next(kwargs, &position, &name, &value))
-        if (!put(key, Py_NewRef(name))) return 0;
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args); i++)
-        if (!put_argument(key, PyTuple_GET_ITEM(args, i))) return 0;
-    position = 0;
-    while (PyDict_Next(kwargs, &position, &name, &value))
-        if (!put_argument(key, value)) return 0;
+    Py_ssize_t named = names == NULL ? 0 : PyTuple_GET_SIZE(names);
+    for (Py_ssize_t i = 0; i < named; i++)
+        if (!put(key, Py_NewRef(PyTuple_GET_ITEM(names, i)))) return 0;
+    for (Py_ssize_t i = 0; i < count + named; i++)
+        if (!put_argument(key, args[i])) return 0;
     return 1;
 }
 

@@ -9,11 +9,13 @@
 enum { RECORD_OP, RECORD_INPUTS, RECORD_ATTRS, RECORD_OUTPUTS, RECORD_SITE, RECORD_SLOTS };
 static const char *const record_names[RECORD_SLOTS] = {"op", "inputs", "attrs", "outputs", "site"};
 
-static PyObject *Tape, *Record, *site_of, *carries; /* set by `register` when tapes are imported */
-static Py_ssize_t record_slots[RECORD_SLOTS];
+enum { TAPE_BUILDER, TAPE_RECORDS, TAPE_TRACKED, TAPE_SLOTS };
+static const char *const tape_names[TAPE_SLOTS] = {"_builder", "_records", "_tracked"};
+
+static PyObject *Tape, *Record, *own_files, *carries; /* set by `register` when tapes are imported */
+static Py_ssize_t record_slots[RECORD_SLOTS], tape_slots[TAPE_SLOTS];
 static PyObject *read_variable, *no_attributes; /* the operation that reads a variable */
-static PyObject *name_computed, *name_builder, *name_tracked, *name_records, *name_accessed, *name_carries,
-    *name_value;
+static PyObject *name_computed, *name_accessed, *name_carries, *name_value;
 
 /* Return whether a set of keys has that of an object; -1 with an exception. */
 static int has_key_of(PyObject *keys, PyObject *x)
@@ -44,17 +46,38 @@ static int is_tracked(PyObject *tape, PyObject *tracked, PyObject *x)
     return nothing == NULL ? -1 : has_key_of(tracked, x);
 }
 
-/* Track an output if it carries gradients. */
-static int track(PyObject *tracked, PyObject *y)
+/* Return whether an output carries gradients; -1 with an exception. */
+static int is_carrier(PyObject *y)
 {
     int is_tensor = Py_IS_TYPE(y, Tensor);
+    PyObject *array = is_tensor ? AT(y, array_offset) : NULL;
+    int type = array != NULL && PyArray_CheckExact(array) ? PyArray_TYPE((PyArrayObject *)array) : NPY_NOTYPE;
+    if (type <= NPY_CLONGDOUBLE) return type >= NPY_FLOAT;
     PyObject *kind = is_tensor ? kind_in(y) : NULL, *answer = NULL;
     if (!is_tensor) answer = PyObject_CallOneArg(carries, y);
     else if (kind != NULL) answer = PyObject_GetAttr(kind, name_carries);
-    int is_carrier = answer == NULL ? -1 : PyObject_IsTrue(answer);
+    int found = answer == NULL ? -1 : PyObject_IsTrue(answer);
     Py_XDECREF(kind);
     Py_XDECREF(answer);
-    return is_carrier == 1 ? add_key_of(tracked, y) : is_carrier;
+    return found;
+}
+
+/* Return the code object and the instruction of the innermost frame of user code; None if there is none. */
+static PyObject *site(void)
+{
+    PyObject *found = NULL;
+    PyFrameObject *frame = PyThreadState_GetFrame(PyThreadState_Get()), *back;
+    for (; frame != NULL && found == NULL && !PyErr_Occurred(); Py_DECREF(frame), frame = back) {
+        PyCodeObject *code = PyFrame_GetCode(frame);
+        PyObject *own = Py_XNewRef(PyDict_GetItemWithError(own_files, code->co_filename));
+        if (own == NULL && !PyErr_Occurred()) own = PyObject_GetItem(own_files, code->co_filename);
+        if (own == Py_None) found = Py_BuildValue("(Oi)", code, PyFrame_GetLasti(frame));
+        back = PyFrame_GetBack(frame);
+        Py_XDECREF(own);
+        Py_DECREF(code);
+    }
+    Py_XDECREF(frame);
+    return found != NULL || PyErr_Occurred() ? found : Py_NewRef(Py_None);
 }
 
 static int add_record(PyObject *records, PyObject *const *parts)
@@ -62,7 +85,7 @@ static int add_record(PyObject *records, PyObject *const *parts)
     PyObject *made = ((PyTypeObject *)Record)->tp_alloc((PyTypeObject *)Record, 0);
     if (made == NULL) return -1;
     for (int i = 0; i < RECORD_SITE; i++) AT(made, record_slots[i]) = Py_NewRef(parts[i]);
-    AT(made, record_slots[RECORD_SITE]) = PyObject_CallNoArgs(site_of);
+    AT(made, record_slots[RECORD_SITE]) = site();
     int failed = AT(made, record_slots[RECORD_SITE]) == NULL ? -1 : PyList_Append(records, made);
     Py_DECREF(made);
     return failed;
@@ -71,36 +94,40 @@ static int add_record(PyObject *records, PyObject *const *parts)
 /* Record an operation, given as op, inputs, attributes and outputs, if the tape tracks an input. */
 static int tape_computed(PyObject *tape, PyObject *const *parts)
 {
-    PyObject *builder = PyObject_GetAttr(tape, name_builder), *tracked = NULL, *records = NULL;
-    int is_wanted = 0, failed = builder == NULL ? -1 : 0;
-    Py_XDECREF(builder);
-    if (builder != Py_None) return failed;
-    tracked = PyObject_GetAttr(tape, name_tracked);
-    PyObject *inputs = PySequence_Fast(parts[RECORD_INPUTS], "inputs"), *outputs = NULL;
-    if (tracked == NULL || inputs == NULL || !PySet_Check(tracked)) failed = -1;
+    PyObject *tracked = AT(tape, tape_slots[TAPE_TRACKED]), *records = AT(tape, tape_slots[TAPE_RECORDS]);
+    PyObject *inputs = parts[RECORD_INPUTS], *outputs = parts[RECORD_OUTPUTS];
+    int is_wanted = 0, failed = 0;
+    if (AT(tape, tape_slots[TAPE_BUILDER]) != Py_None) return 0;
+    if (tracked == NULL || !PySet_CheckExact(tracked) || records == NULL || !PyList_CheckExact(records)) {
+        PyErr_SetString(PyExc_TypeError, "the tape does not record");
+        return -1;
+    }
+    Py_INCREF(tracked);
+    Py_INCREF(records);
+    if ((inputs = PySequence_Fast(inputs, "inputs")) == NULL) failed = -1;
     for (Py_ssize_t i = 0; failed == 0 && i < PySequence_Fast_GET_SIZE(inputs); i++) {
         int found = is_tracked(tape, tracked, PySequence_Fast_GET_ITEM(inputs, i));
         if (found < 0) failed = -1;
         is_wanted |= found > 0;
     }
-    if (failed == 0 && is_wanted) {
-        records = PyObject_GetAttr(tape, name_records);
-        outputs = PySequence_Fast(parts[RECORD_OUTPUTS], "outputs");
-        failed = records == NULL || outputs == NULL || !PyList_Check(records) ? -1 : add_record(records, parts);
-        for (Py_ssize_t i = 0; failed == 0 && i < PySequence_Fast_GET_SIZE(outputs); i++)
-            failed = track(tracked, PySequence_Fast_GET_ITEM(outputs, i));
+    outputs = failed == 0 && is_wanted ? PySequence_Fast(outputs, "outputs") : NULL;
+    if (is_wanted && failed == 0) failed = outputs == NULL ? -1 : add_record(records, parts);
+    for (Py_ssize_t i = 0; failed == 0 && outputs != NULL && i < PySequence_Fast_GET_SIZE(outputs); i++) {
+        PyObject *y = PySequence_Fast_GET_ITEM(outputs, i);
+        int carries_any = is_carrier(y);
+        failed = carries_any > 0 ? add_key_of(tracked, y) : carries_any;
     }
-    Py_XDECREF(tracked);
+    Py_DECREF(tracked);
+    Py_DECREF(records);
     Py_XDECREF(inputs);
-    Py_XDECREF(records);
     Py_XDECREF(outputs);
-    if (failed != 0 && !PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "the tape does not record");
     return failed;
 }
 
 static PyObject *computed_on_tape(PyObject *module, PyObject *const *args, Py_ssize_t count)
 {
-    if (count != 5) return PyErr_Format(PyExc_TypeError, "tape_computed(tape, op, inputs, attrs, outputs)");
+    if (count != 5 || Tape == NULL || !PyObject_TypeCheck(args[0], (PyTypeObject *)Tape))
+        return PyErr_Format(PyExc_TypeError, "tape_computed(tape, op, inputs, attrs, outputs)");
     if (tape_computed(args[0], args + 1) < 0) return NULL;
     Py_RETURN_NONE;
 }

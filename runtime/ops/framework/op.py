@@ -35,12 +35,13 @@ from __future__ import annotations
 import functools
 import importlib
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, TypeAlias, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack, overload
 
 import numpy as np
 
 from ... import dtypes, errors
 from ...core import late_binding
+from ...core.call_slot import CallSlot
 from ...core.devices import log_placement, placement
 from ...core.fp_errors import quietly
 from ...core.symbolic_tensor import SymbolicArray, SymbolicTensor, weak_origin
@@ -51,7 +52,7 @@ from ...ir.facts import DeclaredFacts
 from ...ir.graph import Constant, Operand, Value
 from ...ir.value_types import AnySpec, TensorType, VariableType
 from . import composite_dispatch, narrow_floats
-from .eager_calls import MOST, EagerCall, Elements, eager_call, run_fast
+from .eager_calls import MOST, EagerCall, Elements, eager_call, native, run_kept
 from .op_errors import OF_COMPUTING, ruled_out, runtime_op_error, throw
 from .signature import Signature
 
@@ -98,10 +99,17 @@ def _declared(module: str, name: str) -> Op:
     return found
 
 
-class Op(Signature):
-    """An operation: a call runs its kernel in eager mode, or adds the operation to the graph being built."""
+class Op(CallSlot, Signature):
+    """An operation: a call runs its kernel in eager mode, or adds the operation to the graph being built.
+
+    The slot `__call__` has a C function that runs kept calls, if there is the extension, else `_call`.
+    """
 
     _is_leaf_of_nests = True  # a function that users pass around, although its record is a dataclass
+
+    if TYPE_CHECKING:
+
+        def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
 
     def __init__(
         self,
@@ -118,6 +126,7 @@ class Op(Signature):
         REGISTRY[self.name] = self
         self._calls: dict[Any, EagerCall | Elements | Literal[False] | None] = {}
         self._takes_variables = any(kind == "Ref" for _, kind in self._inputs)
+        self.__call__ = native.caller(self) if native else self._call  # type: ignore[method-assign]
 
     def __reduce__(self) -> Any:
         """Pickle an operation by its name; a copy is the operation itself."""
@@ -133,10 +142,19 @@ class Op(Signature):
     def _compute_quietly(self) -> Callable[..., Any]:
         return quietly(self.compute)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    @property
+    def python_function(self) -> Callable[..., Any]:
+        """The method in Python that runs when the slot has nothing quicker."""
+        return self._call
+
+    def _fields(self) -> tuple[Any, ...]:
+        """Return what the C function reads: where it finds kept calls, and how it makes others."""
+        return self._calls, self._call, self._converted, self._takes_variables
+
+    def _call(self, *args: Any, **kwargs: Any) -> Any:
         if not stack.eager or placement.observed:
             return self._converted(args, kwargs)
-        found = run_fast(self._calls, args, kwargs, self._takes_variables, stack.recorders)
+        found = run_kept(self._calls, args, kwargs, self._takes_variables, stack.recorders)
         return self._converted(args, kwargs, *found) if type(found) is tuple else found
 
     def _converted(

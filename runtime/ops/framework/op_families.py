@@ -9,7 +9,6 @@ A row's example becomes a doctest: `>>> exp([0.]).numpy().tolist()`.
 
 from __future__ import annotations
 
-import functools
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Unpack
@@ -29,7 +28,8 @@ from ...ir.facts import DeclaredFacts
 from ...ir.graph import Constant, Operand
 from ...ir.traits import ELEMENTWISE, TOTAL, Trait
 from ...ir.value_types import TensorType
-from .eager_calls import KeptAttributes, elementwise_fast
+from . import eager_calls
+from .eager_calls import KeptAttributes
 from .op import Input, Name, Op, Same
 from .op_errors import OF_COMPUTING
 
@@ -95,7 +95,7 @@ class Elementwise(Op):
     """An elementwise operation: its rule checks dtypes and broadcasts shapes.
 
     A call with tensors of the graph that is being built adds the operation directly. All other calls (keywords,
-    conversions, errors) take the slow path, `Op.__call__`.
+    conversions, errors) take the slow path, `Op._call`.
     """
 
     def __init__(
@@ -117,7 +117,12 @@ class Elementwise(Op):
         self._taken: set[Any] = set()
         self._kept = KeptAttributes({}, (None,) * len(self._inputs))
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def _eager_fields(self, count: int, on_numbers: bool = False) -> tuple[Any, ...]:
+        """Return `_fields`, and what the C function reads of an operation on so many tensors."""
+        is_closed = eager_calls.is_closed(self)
+        return *super()._fields(), count, self.compute, self._taken, self._kept, on_numbers, is_closed
+
+    def _call(self, *args: Any, **kwargs: Any) -> Any:
         if (
             not kwargs
             and len(args) == self._bare
@@ -129,10 +134,10 @@ class Elementwise(Op):
                 try:
                     spec = self.rule(*operands)
                 except (errors.OpError, *OF_COMPUTING):
-                    return super().__call__(*args)  # the slow path raises the full error message
+                    return super()._call(*args)  # the slow path raises the full error message
                 (value,) = builder.add(self, operands, self._usual_attributes, (spec,))
                 return self._weakened(SymbolicTensor(value, builder), args)
-        return super().__call__(*args, **kwargs)
+        return super()._call(*args, **kwargs)
 
     def run(self, tensors: Sequence[Any], attrs: Mapping[str, Any]) -> Any:
         result = super().run(tensors, attrs)
@@ -145,35 +150,41 @@ class Elementwise(Op):
 class Unary(Elementwise):
     """An elementwise operation on one tensor: an eager call runs the kernel once the rule has accepted its dtype."""
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def _fields(self) -> tuple[Any, ...]:
+        return self._eager_fields(1)
+
+    def _call(self, *args: Any, **kwargs: Any) -> Any:
         if stack.eager and len(args) == 1 and not kwargs and not placement.observed:
             (x,) = args
             if type(x) is EagerTensor:
-                result = elementwise_fast(
+                result = eager_calls.elementwise(
                     self.compute, self._taken, False, stack.recorders, self, self._kept, x
                 )
                 if result is not None:
                     return result
-        return super().__call__(*args, **kwargs)
+        return super()._call(*args, **kwargs)
 
 
 class Binary(Elementwise):
     """An elementwise operation on two tensors of one dtype, or on one and a number, which runs as `Unary` does."""
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def _fields(self) -> tuple[Any, ...]:
+        return self._eager_fields(2, self._is_on_numbers)
+
+    def _call(self, *args: Any, **kwargs: Any) -> Any:
         if stack.eager and len(args) == 2 and not kwargs and not placement.observed:
             x, y = args
             if type(x) is not EagerTensor or type(y) is not EagerTensor:
                 x, y = _eager_pair(x, y)
             if y is not None:
-                result = elementwise_fast(
+                result = eager_calls.elementwise(
                     self.compute, self._taken, self._is_on_numbers, stack.recorders, self, self._kept, x, y
                 )
                 if result is not None:
                     return result
-        return super().__call__(*args, **kwargs)
+        return super()._call(*args, **kwargs)
 
-    @functools.cached_property
+    @property
     def _is_on_numbers(self) -> bool:
         """Return whether the kernel applies a binary operator of Python, which is much faster on NumPy scalars."""
         compute = self.compute
@@ -250,6 +261,10 @@ def _eager_operand(dtype: np.dtype[Any], value: Any) -> EagerTensor | None:
             _NUMBERS.clear()
         found = _NUMBERS[key] = EagerTensor(array)
     return found
+
+
+if eager_calls.native:
+    eager_calls.native.register(numbers=_NUMBERS, operand=_eager_operand)
 
 
 def _beside(dtype: np.dtype[Any], value: Any) -> Any:

@@ -22,6 +22,8 @@ from ...core.tensor import EagerTensor, Tensor
 from ..linalg.matmul import matmul_op
 from ..math import arithmetic, cast, comparison, elementwise
 from ..math import bitwise as bits
+from .eager_calls import native
+from .op_families import Elementwise
 
 Binary = Callable[[Any, Any], Any]
 
@@ -149,8 +151,40 @@ OPERATORS: dict[str, Callable[..., Any]] = {
 """Special methods by name, for every class that acts as a tensor."""
 
 
+_TRIED: dict[str, tuple[Any, ...]] = {
+    **{
+        name: (operation,)
+        for name, operation in {**_ARITHMETIC, **_COMPARISONS, **_UNARY}.items()
+        if isinstance(operation, Elementwise)
+    },
+    "truediv": (arithmetic.realdiv,),
+    "and": (comparison.logical_and, bits.bitwise_and),
+    "or": (comparison.logical_or, bits.bitwise_or),
+    "xor": (comparison.logical_xor, bits.bitwise_xor),
+    "eq": (comparison.equal,),
+    "ne": (comparison.not_equal,),
+    "invert": (comparison.logical_not, bits.invert),
+}
+"""Elementwise operations that compute an operator, each for the dtypes that it accepts."""
+
+
+def _native_operators() -> dict[str, Callable[..., Any]]:
+    """Return C functions that try the elementwise operations, and then call the methods in `OPERATORS`."""
+    tried = {
+        f"__{side}{name}__": (tuple(op.__call__ for op in ops), bool(side))
+        for name, ops in _TRIED.items()
+        for side in ("", "r")
+    }
+    return {name: native.operator(OPERATORS[name], *tried[name]) for name in tried.keys() & OPERATORS.keys()}
+
+
+for _name, _method in OPERATORS.items():
+    _method.__name__ = _name
+
+_INSTALLED = {**OPERATORS, **(_native_operators() if native else {})}
+
+
 def install(kind: type) -> None:
     """Add Python's operators to a class."""
-    for name, method in OPERATORS.items():
-        method.__name__ = name
+    for name, method in _INSTALLED.items():
         setattr(kind, name, method)

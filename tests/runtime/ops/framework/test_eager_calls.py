@@ -10,9 +10,10 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.autodiff import tape, tape_plans
-from agc.runtime.ops.framework import eager_calls, op, op_families
+from agc.runtime.ops.framework import eager_calls
 from agc.runtime.ops.framework.eager_calls import MOST, EagerCall
 from agc.runtime.ops.framework.op import REGISTRY
+from agc.runtime.ops.framework.operator_overloads import OPERATORS
 from agc.runtime.ops.state import variable_ops
 
 
@@ -20,8 +21,11 @@ from agc.runtime.ops.state import variable_ops
 def language(request: Any, monkeypatch: Any) -> Any:
     """Run each test with the C extension, and without it."""
     if request.param == "python":
-        monkeypatch.setattr(op, "run_fast", eager_calls.run_kept)
-        monkeypatch.setattr(op_families, "elementwise_fast", eager_calls.elementwise)
+        for operation in REGISTRY.values():
+            monkeypatch.setattr(operation, "__call__", operation._call)
+        for kind in (tf.Tensor, tf.Variable):
+            for name, method in OPERATORS.items():
+                monkeypatch.setattr(kind, name, method)
         monkeypatch.setattr(tape, "computed_fast", tape.computed)
         monkeypatch.setattr(tape_plans, "types_fast", tape_plans.flow_types)
         monkeypatch.setattr(variable_ops, "read_fast", variable_ops.read)
@@ -168,10 +172,24 @@ def test_an_error_of_a_kept_call_names_operation_and_reason() -> None:
         tf.add(x, tf.constant([1, 2]))
 
 
+class Uncalled:
+    """What the C extension reads of an operation without kept calls, which returns the key of each call."""
+
+    def __init__(self, calls: dict[Any, Any], by_reference: bool) -> None:
+        self._fields = lambda: (calls, None, lambda args, kwargs, *key: key, by_reference)
+
+
+def key_of(args: Any, kwargs: Any, by_reference: bool = False, calls: Any = None) -> Any:
+    """Return the key of a call, and the number of tensors in it."""
+    if eager_calls.native is None:
+        return eager_calls.run_kept(calls or {}, args, kwargs, by_reference, [])
+    return eager_calls.native.caller(Uncalled(calls or {}, by_reference))(*args, **kwargs)
+
+
 def test_a_list_that_contains_itself_has_no_key() -> None:
     numbers: list[Any] = [1.0]
     numbers.append(numbers)
-    assert op.run_fast({}, (numbers,), {}, False, []) == (None, 0)
+    assert eager_calls.run_kept({}, (numbers,), {}, False, []) == key_of((numbers,), {}) == (None, 0)
     assert tf.reduce_sum([1.0, 2.0]).numpy() == 3.0
 
 
@@ -186,14 +204,14 @@ def test_keys_are_the_same_with_and_without_the_extension() -> None:
         (X.astype(object),),
     ):
         for by_reference in (False, True):
-            call = ({}, args, {"axis": 1}, by_reference, [])
-            assert op.run_fast(*call) == eager_calls.run_kept(*call)
+            found = key_of(args, {"axis": 1}, by_reference)
+            assert found == eager_calls.run_kept({}, args, {"axis": 1}, by_reference, [])
     given = (X, X[0, 1], [np.int64(3), X.astype(np.float16)], tf.TensorArray(tf.float32, 2).flow)
-    assert op.run_fast({}, given, {}, False, []) == eager_calls.run_kept({}, given, {}, False, [])
-    assert op.run_fast({}, given, {}, False, [])[1] == 5
-    key, count = op.run_fast({}, (v, x), {"axis": 1}, True, [])
+    assert key_of(given, {}) == eager_calls.run_kept({}, given, {}, False, [])
+    assert key_of(given, {})[1] == 5
+    key, count = key_of((v, x), {"axis": 1}, True)
     assert key == ("axis", tf.Variable, tf.float32, (2, 3), x._kind, int, 1) and count == 2
-    assert op.run_fast({key: False}, (v, x), {"axis": 1}, True, []) == (None, 2)
+    assert key_of((v, x), {"axis": 1}, True, {key: False}) == (None, 2)
 
 
 def test_exceptions_that_are_no_errors_of_kernels_pass(monkeypatch: Any) -> None:
