@@ -278,7 +278,7 @@ def elementwise(
 
 
 def _extension() -> Any:
-    """Return the C extension; None if it was not built."""
+    """Return the C extension; None if it was not built, or from older source."""
     if os.environ.get("AGC_NATIVE_CALLS") == "0":
         return None
     try:
@@ -290,9 +290,9 @@ def _extension() -> Any:
             kind_of=abstract_value_of, silence=SILENCE, silent=SILENT, begin=begin, end=end, busy=busy, stack=stack,
             placement=placement, refused=(ValueError, errors.OpError),
         )  # fmt: skip
+        return found if hasattr(found, "operator") else None
     except (ImportError, TypeError):
         return None
-    return found
 
 
 def _kind(spec: TensorType | ListType, result: Any) -> AbstractValue | ListType | None:
