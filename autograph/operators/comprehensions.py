@@ -180,11 +180,11 @@ def _flowing(parts: Iterator[Iterable[Any]]) -> Iterator[Any]:
         raise
 
 
-# Sets and dicts, which only Python can create
+# Comprehensions that only Python can run: of sets and dicts, and those of lists with `:=` or `await`
 
 
 def known(items: Iterable[Any], kind: str) -> Iterable[Any]:
-    """Return the items of a set or dict comprehension; raise an error if their number is not known."""
+    """Return the items of a comprehension that stays Python; raise an error if their number is not known."""
     backend = backends[type(items)]
     if backend is PYTHON or not backend.owns(items) or _number(items) is not None:
         return items
@@ -192,7 +192,7 @@ def known(items: Iterable[Any], kind: str) -> Iterable[Any]:
 
 
 def decided(test: Any, kind: str) -> Any:
-    """Return the condition of a set or dict comprehension; raise an error if it is staged."""
+    """Return the condition of a comprehension that stays Python; raise an error if it is staged."""
     backend = backends[type(test)]
     if backend is PYTHON or not backend.owns(test):
         return test
@@ -208,14 +208,20 @@ def _refused(title: str, kind: str) -> Exception:
             "AGC276",
             title,
             running(),
-            why=f"a {kind} is made while the function is traced, and Python needs its "
-            f"{'keys' if kind == 'dict' else 'elements'} by then",
+            why=_REASONS[kind],
             fix=_REWRITES[kind],
         )
     )
 
 
+_REASONS = {
+    "set": "a set is made while the function is traced, and Python needs its elements by then",
+    "dict": "a dict is made while the function is traced, and Python needs its keys by then",
+    "list": "a list comprehension with `:=` or `await` runs in Python while the function is traced",
+}
 _REWRITES = {
+    "list": "compute the value in the comprehension's own `for`, as in `[y for x in xs for y in [f(x)] if y > 0]`, "
+    "or write a loop",
     "set": "make a list, `xs = [... for ...]`, and then a tensor without duplicates: `tf.unique(tf.stack(xs)).y`",
     "dict": "make two lists, `keys = [... for ...]` and `values = [... for ...]`; or use keys that are known while "
     "tracing, and select the values: `{k: tf.where(test, v, 0) for k in names}`",

@@ -7,8 +7,8 @@
     sum(f(x) for x in t)         ==>  sum(ag__.gone_through(t)(lambda items: (f(x) for x in items)))
     {f(x) for x in t if x > 0}   ==>  {f(x) for x in ag__.known(t, 'set') if ag__.decided(x > 0, 'set')}
 
-Provably static parts stay: items that are literals or strings, conditions that only Python decides, and comprehensions
-that a lambda cannot contain (`:=`, `await`). Sets and dicts cannot hold values that a backend computes: there, staged
+Provably static parts stay: items that are literals or strings, and conditions that only Python decides. Sets and dicts
+cannot hold values that a backend computes, and a lambda cannot contain `:=` and `await`: in such comprehensions, staged
 items and conditions are errors."""
 
 from __future__ import annotations
@@ -56,8 +56,10 @@ class StageComprehensions(ExpressionPass):
 
     def visit_ListComp(self, node: Any) -> Any:
         new = self.children(node)
-        if not self.active or not self.is_staged(node):
+        if not self.active or not self.is_concerned_with(node):
             return new
+        if not self.is_movable(node):
+            return self.guarded(node, new, "list")
         return self.written(new, list(node.generators), LISTED)
 
     def visit_Call(self, node: Any) -> Any:
@@ -70,7 +72,8 @@ class StageComprehensions(ExpressionPass):
         if (
             not node.args
             or not isinstance(node.args[0], gast.GeneratorExp)
-            or not self.is_staged(node.args[0])
+            or not self.is_concerned_with(node.args[0])
+            or not self.is_movable(node.args[0])
         ):
             return new
         shape = LISTED if name in MAKERS else GONE_THROUGH
@@ -81,11 +84,14 @@ class StageComprehensions(ExpressionPass):
         new = self.children(node)
         if not self.active or node.generators[0].is_async:
             return new
-        kind = "set" if isinstance(node, gast.SetComp) else "dict"
-        generators = [self.checked(*pair, kind) for pair in zip(node.generators, new.generators, strict=True)]
-        return evolve(new, generators=generators)
+        return self.guarded(node, new, "set" if isinstance(node, gast.SetComp) else "dict")
 
     visit_DictComp = visit_SetComp  # noqa: N815
+
+    def guarded(self, old: Any, new: Any, kind: str) -> Any:
+        """Return the comprehension, which raises an error if a backend stages its items or conditions."""
+        generators = [self.checked(*pair, kind) for pair in zip(old.generators, new.generators, strict=True)]
+        return evolve(new, generators=generators)
 
     def checked(self, old: Any, new: Any, kind: str) -> Any:
         items, ag = new.iter, self.context.ag
@@ -99,18 +105,16 @@ class StageComprehensions(ExpressionPass):
         ]
         return evolve(new, iter=items, ifs=ifs)
 
-    def is_staged(self, node: Any) -> bool:
-        """Return whether a backend may stage the comprehension."""
+    def is_concerned_with(self, node: Any) -> bool:
+        """Return whether a backend may have the items or decide the conditions of the comprehension."""
+        if any(each.is_async for each in node.generators) or self.names.used & {"super", "__class__"}:
+            return False
+        return any(_chooses(each) or _may_be_staged(each.iter) for each in node.generators)
+
+    def is_movable(self, node: Any) -> bool:
+        """Return whether a lambda can contain the comprehension."""
         parts = [node.elt, *node.generators]
-        if any(generator.is_async for generator in node.generators):
-            return False
-        if not self.names.movable and contains(parts, (*SUSPENSIONS, gast.NamedExpr)):
-            return False
-        if self.names.used & {"super", "__class__"}:
-            return False
-        if any(map(_chooses, node.generators)):
-            return True
-        return any(_may_be_staged(each.iter) for each in node.generators)
+        return self.names.movable or not contains(parts, (*SUSPENSIONS, gast.NamedExpr))
 
     def written(self, node: Any, before: list[Any], plain: Template) -> Any:
         """Return the comprehension (or generator) as a call; `before` holds the original `for` parts."""

@@ -8,22 +8,8 @@ PARAMETERS_LEFT_OUT = {
     "layout": "DTensor's layouts of tensors on several machines",
     "bad_indices_policy": "indices out of range are errors",
     "a_is_sparse": "a hint for TensorFlow's kernels", "b_is_sparse": "a hint for TensorFlow's kernels",
-    "grad_a": "for TensorFlow's own gradients", "grad_b": "for TensorFlow's own gradients",
-    "output_type": "matmul gives the dtype of its arguments",
     "dim": "a deprecated name for `axis`",
-    "input_axes": "axes of kernels of other orders", "output_axes": "axes of kernels of other orders",
-    "from_sorted_ids": "predictions are numbers for all classes",
-    "sliding_window": "a speciality of attention", "flash_attention": "a kernel for GPUs",
-    "use_gate": "a speciality of attention",
-    "stateless_metrics": "an older name for what is no stateful metric",
-    "call_function": "models are cloned as they are", "recursive": "models are cloned as they are",
-    "zipped": "models are folders",
-    "free_memory": "Python frees memory", "raise_error": "training stops",
-    "record_history": "KerasTensors keep their history",
     "from_version": "graphs are JSON", "add_shapes": "graphs are JSON", "use_pybind11_proto": "graphs are JSON",
-    "experimental_skip_slot_variables": "checkpoints have all variables",
-    "experimental_sharding_callback": "a checkpoint is one file",
-    "module_objects": "objects are found by their own names",
 }  # fmt: skip
 """Parameters of TensorFlow's that agc's functions do not take."""
 
@@ -50,13 +36,6 @@ MEANT = {
     "tf.lookup.*Table()": "TensorFlow's have decorated constructors, which show no parameters",
     "tf.lookup.experimental.DenseHashTable.lookup()": "takes default values as the other table does",
     "tf.train.TrackableView.children()": "the default is a member of an enumeration of TensorFlow's own",
-    "tf.keras.KerasTensor()": "made by `Input` and layers",
-    "*.serialize()": "one function for all kinds of objects, whose argument is `value`",
-    "*.serialize_keras_object()": "the same",
-    "tf.*losses.deserialize()": "the argument is a config",
-    "*pool*[23]d()": "one number is the size of the window along all axes",
-    "*Pool*[23]D()": "one number is the size of the window along all axes",
-    "*ZeroPadding3D()": "one number is the size of both sides",
     "tf.*.softmax()": "None means -1", "tf.*.log_softmax()": "None means -1",
     "tf.math.count_nonzero()": "None means False",
     "tf.shape()": "None means int32", "tf.size()": "None means int32",
@@ -175,7 +154,6 @@ MEANT = {
     "*.is_built_with_xla: *": "XLA is an optional package", "*.is_cpu_target_available: *": "no target can be chosen",
     "*.types.distributed: *": "values of replicas can be made",
     "*.CommunicationImplementation: *": "TensorFlow's `Hints`, an older name, comes first in its parameters",
-    "tf.linalg.LinearOperator*.add_to_tensor()": "the tensor is named `x` by all operators",
 }  # fmt: skip
 """By patterns for what is compared."""
 

@@ -14,6 +14,14 @@ def test_every_missing_parameter_has_a_reason() -> None:
     assert [found.what for found in COMPARED if found.result == "differ" and found.mine == "nothing"] == []
 
 
+@pytest.mark.parametrize("parameter", meant.PARAMETERS_LEFT_OUT)
+def test_a_parameter_with_a_reason_is_left_out(parameter: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    agreed = [found for found in COMPARED if found.result == "agree" and parameter in found.theirs]
+    monkeypatch.delitem(meant.PARAMETERS_LEFT_OUT, parameter)
+    pairs = [(signatures.parameters(found.mine), signatures.parameters(found.theirs)) for found in agreed]
+    assert not all(signatures.same(*pair) for pair in pairs)
+
+
 def test_every_reason_is_about_a_name_that_is_missing() -> None:
     assert [found.what for found in signatures.there_by_now(COMPARED)] == []
 

@@ -181,7 +181,7 @@ def test_few_rows_make_a_python_list() -> None:
     assert plainly(f(tf.constant([1, 2]))) == (6, 2, True)
 
 
-def test_sets_and_dicts_are_refused() -> None:
+def test_comprehensions_that_only_python_can_run_are_refused() -> None:
     refused = {
         "set": (lambda n: {x for x in range(n)}, lambda n: {x for x in (1, 2) if x < n}),  # noqa: C416
         "dict": (lambda n: {x: 1 for x in range(n)}, lambda n: {x: n for x in (1, 2) if x < n}),  # noqa: C420
@@ -191,6 +191,8 @@ def test_sets_and_dicts_are_refused() -> None:
             tf.function(over_items)(tf.constant(2))
         with pytest.raises(autograph.StagingError, match=f"AGC276.*a {kind} comprehension has a condition"):
             tf.function(under_condition)(tf.constant(2))
+    with pytest.raises(autograph.StagingError, match=r"AGC276.*a list comprehension has a condition"):
+        tf.function(lambda xs: [y for x in xs if (y := x * 2) > 0])(tf.constant([1, 2]))
     for f in (lambda xs: {x for x in xs}, lambda xs: {x: 1 for x in xs}):  # noqa: C416, C420
         with pytest.raises(TypeError, match="Tensor is unhashable"):
             tf.function(f)(tf.constant([1, 2]))
