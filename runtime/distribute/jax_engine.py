@@ -47,6 +47,10 @@ class JaxEngine:
         limit = silence_limit()
         client, relay = joined(self.addresses, rank, timeout)
         self.health = WorkerHealth(client, self.addresses, rank, limit, relay)
+        self._is_leaving = threading.Event()
+        # It starts here: Python 3.12 starts no thread at the end of a process.
+        self._closing = threading.Thread(target=self._close, name="closing", daemon=True)
+        self._closing.start()
         atexit.register(self._leave)
         self._devices = self._one_device_each()
         self.mesh = self._jax.sharding.Mesh(np.array(self._devices), (AXIS,))
@@ -64,18 +68,18 @@ class JaxEngine:
 
         Threads that are stuck in JAX would abort when they returned to a finished Python.
         """
-        closing = threading.Thread(target=self._close, name="closing", daemon=True)
-        closing.start()
-        while closing.is_alive() and not self.health.has_lost_store:
-            closing.join(WATCH_EVERY)
+        self._is_leaving.set()
+        while self._closing.is_alive() and not self.health.has_lost_store:
+            self._closing.join(WATCH_EVERY)
             self.health.watch_store()
-        if closing.is_alive() or not self._waiter.is_idle.wait(LAST):
+        if self._closing.is_alive() or not self._waiter.is_idle.wait(LAST):
             with contextlib.suppress(OSError, ValueError):
                 sys.stdout.flush()
                 sys.stderr.flush()
             os._exit(1)
 
     def _close(self) -> None:
+        self._is_leaving.wait()
         self.health.leave()
         self._jax.distributed.shutdown()
 
