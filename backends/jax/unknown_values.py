@@ -52,7 +52,7 @@ _TABLE: tuple[tuple[type[Exception], str, str, str], ...] = (
         "index an array, jnp.array([...])[i], or make the argument static: jit(static_argnums=…)",
     ),
     (
-        IndexError, "Slice entries must be static", "the size of a slice must be known while the function is traced",
+        IndexError, "static", "the size of a slice must be known while the function is traced",
         "if only the start is traced, jax.lax.dynamic_slice_in_dim(x, start, size); else keep the shape: "
         "jnp.where(jnp.arange(len(x)) < stop, x, 0)",
     ),
