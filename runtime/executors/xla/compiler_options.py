@@ -1,7 +1,8 @@
 """Options of XLA's compiler for a program.
 
 XLA's compiler for CPUs emits each kernel by MLIR, which takes milliseconds, or in an older way, which takes a quarter
-to a half of that. Programs of many small kernels, such as conditionals and writes to lists, take the older way.
+to a half of that. Programs of many small kernels, such as conditionals and writes to lists, take the older way, which
+JAX has up to its version 0.10, the last one for Python 3.11.
 """
 
 from __future__ import annotations
