@@ -114,6 +114,12 @@ WHOLE = "agc.run.arguments"  # the whole command line, which workers get again
 @click.option("--eager", is_flag=True, help="Build no graphs: run_functions_eagerly(True).")
 @click.option("--workers", metavar="N", help="Start N processes: the workers of MultiWorkerMirroredStrategy.")
 @click.option(
+    "--restarts",
+    metavar="K",
+    type=click.IntRange(min=0),
+    help="With --workers N: start all again after a failure, at most K times.",
+)
+@click.option(
     "--worker-index",
     metavar="I",
     type=int,
@@ -136,17 +142,20 @@ def command(
     as_tensorflow: bool,
     eager: bool,
     workers: str | None,
+    restarts: int | None,
     worker_index: int | None,
 ) -> Callable[[], int]:
     if run_workers.is_worker():
         run_workers.follow_launcher()
+    elif restarts is not None and (workers is None or worker_index is not None):
+        raise problem(BAD_USAGE, "--restarts is for workers of one launcher", fix="--workers 2 --restarts 1")
     elif workers is not None and worker_index is not None:
         run_workers.become(workers, worker_index)
     elif worker_index is not None:
         fix = "--workers HOST:PORT,HOST:PORT --worker-index 0"
         raise problem(BAD_USAGE, "--worker-index is one of several --workers", fix=fix)
     elif workers is not None:
-        return partial(run_workers.launch, workers, ctx.meta[WHOLE])
+        return partial(run_workers.launch, workers, restarts or 0, ctx.meta[WHOLE])
     if as_tensorflow:
         from agc.runtime import install_as_tensorflow
 

@@ -3,6 +3,8 @@
 [worker 0] step 1     the workers' lines, with a prefix
 [worker 1] step 1     a worker that fails ends the others; so do Ctrl-C and the end of this process
 
+With `--restarts K` all workers start again after a failure, at most K times.
+
 Each worker is started with the same command line. Two variables of its environment say which one it is: TF_CONFIG, and
 AGC_LAUNCHER, the end of a pipe that closes when this process ends.
 """
@@ -28,6 +30,12 @@ FIRST_PORT = 29500
 
 PATIENCE = 3.0
 """The seconds that workers have to end after a signal, before they are killed."""
+
+GRACE = 30.0
+"""The seconds that workers have to end after SIGTERM, on which a program may save a checkpoint."""
+
+LINGER = 1.0
+"""The seconds that the others have to end by themselves after a worker has failed."""
 
 
 def is_worker() -> bool:
@@ -77,8 +85,11 @@ def follow_launcher() -> None:
     threading.Thread(target=follow, name="launcher", daemon=True).start()
 
 
-def launch(workers: str, arguments: Sequence[str]) -> int:
-    """Run `agc run ARGUMENTS` in each worker; return the exit code of the first one that fails, or 0."""
+def launch(workers: str, restarts: int, arguments: Sequence[str]) -> int:
+    """Run `agc run ARGUMENTS` in each worker; return the exit code of the first one that fails, or 0.
+
+    After a failure all workers start again, at most `restarts` times.
+    """
     count = addresses(workers)
     if not isinstance(count, int):
         raise problem(
@@ -90,17 +101,30 @@ def launch(workers: str, arguments: Sequence[str]) -> int:
         raise problem(
             BAD_USAGE, "--workers N needs a POSIX system", fix="start each worker with --worker-index"
         )
-    with _ended_by_signals(), reserved_ports(count) as ports, _pipe() as pipe:
+    with _ended_by_signals(), _pipe() as pipe:
+        for left in reversed(range(restarts + 1)):
+            code = _run_all(count, arguments, pipe)
+            if code in (OK, INTERRUPTED) or not left:
+                break
+            print(f"agc run: all workers start again ({left - 1} restarts are left)", file=sys.stderr)
+    return code
+
+
+def _run_all(count: int, arguments: Sequence[str], pipe: int) -> int:
+    """Start the workers, wait for them, and return the exit code; none is left when this returns."""
+    started: list[_Worker] = []
+    number = signal.SIGINT
+    with reserved_ports(count) as ports:
         members = [f"127.0.0.1:{port}" for port in ports]
-        started: list[_Worker] = []
         try:
             for index in range(count):
                 started.append(_Worker(index, config(members, index), arguments, pipe))
             return _watch(started)
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as interrupt:
+            number = next(iter(interrupt.args), number)
             return INTERRUPTED
         finally:
-            _end(started)
+            _end(started, number)
 
 
 class _Worker:
@@ -154,6 +178,8 @@ def _watch(workers: Sequence[_Worker]) -> int:
             worker.finish()
             code = worker.process.returncode
             if code:
+                _wait(running, LINGER)
+                running = [one for one in running if one.process.poll() is None]
                 how = f"was ended by signal {-code}" if code < 0 else f"failed with exit code {code}"
                 others = ": the other workers are ended" if running else ""
                 print(f"agc run: {worker.name} {how}{others}", file=sys.stderr)
@@ -162,25 +188,31 @@ def _watch(workers: Sequence[_Worker]) -> int:
     return OK
 
 
-def _end(workers: Sequence[_Worker]) -> None:
-    """End the workers that still run: they are interrupted, and killed after a while."""
+def _end(workers: Sequence[_Worker], number: int) -> None:
+    """End the workers that still run: they get the signal, and are killed after a while."""
     for worker in workers:
         if worker.process.poll() is None:
-            worker.signal(signal.SIGINT)
-    limit = time.monotonic() + PATIENCE
+            worker.signal(number)
+    _wait(workers, GRACE if number == signal.SIGTERM else PATIENCE)
     for worker in workers:
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            worker.process.wait(max(limit - time.monotonic(), 0))
         worker.signal(signal.SIGKILL)
         worker.finish()
 
 
+def _wait(workers: Sequence[_Worker], seconds: float) -> None:
+    """Wait until the processes have ended, for this time at most."""
+    limit = time.monotonic() + seconds
+    for worker in workers:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            worker.process.wait(max(limit - time.monotonic(), 0))
+
+
 @contextlib.contextmanager
 def _ended_by_signals() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP end this process as Ctrl-C does, with its workers."""
+    """Let SIGTERM and SIGHUP end this process as Ctrl-C does, with its workers, which get the same signal."""
 
     def interrupt(number: int, frame: object) -> None:
-        raise KeyboardInterrupt
+        raise KeyboardInterrupt(number)
 
     before = {number: signal.signal(number, interrupt) for number in (signal.SIGTERM, signal.SIGHUP)}
     try:

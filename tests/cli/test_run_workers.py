@@ -18,7 +18,10 @@ print("argument", sys.argv[1], flush=True)
 if sys.argv[1] == "fail" and task == 1:
     print("bad", file=sys.stderr)
     sys.exit(7)
-if sys.argv[1] != "end":
+if sys.argv[1] == "fail once" and task == 1 and not os.path.exists("failed"):
+    open("failed", "w")
+    os.kill(os.getpid(), 9)
+if sys.argv[1] in ("fail", "wait"):
     open(f"{task}.pid", "w").write(str(os.getpid()))
     time.sleep(60)
 """
@@ -29,8 +32,8 @@ def start(folder):
     """Start a launcher of two workers in the folder."""
     (folder / "program.py").write_text(PROGRAM)
 
-    def started(argument):
-        command = [sys.executable, "-m", "agc.cli", "run", "--workers", "2", "program.py", argument]
+    def started(argument, *options):
+        command = [sys.executable, "-m", "agc.cli", "run", "--workers", "2", *options, "program.py", argument]
         return subprocess.Popen(
             command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
@@ -67,6 +70,15 @@ def test_a_failing_worker_ends_the_others(start):
     assert "agc run: worker 1 failed with exit code 7: the other workers are ended" in err.splitlines()
 
 
+def test_all_workers_start_again_after_a_failure(start):
+    process = start("fail once", "--restarts", "2")
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert out.count("[worker 1] argument fail once") == 2
+    assert "agc run: worker 1 was ended by signal 9" in err
+    assert "agc run: all workers start again (1 restarts are left)" in err.splitlines()
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 @pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="looks for processes in /proc")
 def test_no_worker_outlives_the_launcher(start, folder, number):
@@ -99,6 +111,7 @@ def test_one_worker_may_be_started_alone(monkeypatch):
         (("--workers", "0"), "--workers takes a number or addresses, not `0`"),
         (("--workers", "a:1,b:2"), "--workers with addresses starts one of them"),
         (("--workers", "2", "--worker-index", "2"), "--worker-index 2 is none of 2 workers"),
+        (("--restarts", "2"), "--restarts is for workers of one launcher"),
         (("--worker-index", "0"), "--worker-index is one of several --workers"),
     ],
 )
