@@ -97,16 +97,6 @@ class JaxEngine:
         """Return a matrix with the vector of each process as a row."""
         return self._call("gather", flat)
 
-    def announce(self, topic: str, text: str) -> None:
-        """Give the other processes the next text about a topic."""
-        self.health.announce(topic, text)
-
-    def awaited(self, topic: str) -> str:
-        """Wait for the next text about a topic, and return it. Raises as a collective operation does."""
-        what = f"the wait for the {topic} of worker 0"
-        text: str = self._waiter.result(lambda: self.health.awaited(topic), self._watch(what))
-        return text
-
     def _call(self, kind: str, flat: Array) -> Array:
         def call(what: str) -> Any:
             return self._run(kind, flat, what)

@@ -85,7 +85,6 @@ class WorkerHealth:
         self._is_leaving = False
         self._has_told_end = False
         self._has_left = False
-        self._counts: Counter[str] = Counter()
         self._slow = self._published = ""  # the collective in which this worker waits
         self._disagreement: tuple[int, str] | None = None  # the round of its first sight
         self._changed = threading.Condition()
@@ -185,19 +184,6 @@ class WorkerHealth:
     def clear(self) -> None:
         """Take back what this worker has published: its collective operation is done."""
         self._slow = ""
-
-    def announce(self, topic: str, text: str) -> None:
-        """Publish the next text about a topic."""
-        self._set(self._next(topic), text)
-
-    def awaited(self, topic: str) -> str:
-        """Return the next text about a topic, once worker 0 has published it."""
-        text: str = self._client.blocking_key_value_get(self._next(topic), FOREVER)
-        return text
-
-    def _next(self, topic: str) -> str:
-        self._counts[topic] += 1
-        return f"agc/{topic}/{self._counts[topic]}"
 
     def agree(self, count: int, what: str) -> None:
         """Compare a collective that this worker has not run before with that of worker 0, by their texts.

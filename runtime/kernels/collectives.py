@@ -39,12 +39,6 @@ class CollectiveEngine(Protocol):
     def all_gather(self, flat: Array) -> Array:
         """Return a matrix with the vector of each process as a row; all give the same length."""
 
-    def announce(self, topic: str, text: str) -> None:
-        """Give the other processes the next text about a topic. Only the first process does so."""
-
-    def awaited(self, topic: str) -> str:
-        """Wait for the next text about a topic, and return it."""
-
 
 class SingleProcess:
     """The engine of a program that runs in one process."""
@@ -64,13 +58,6 @@ class SingleProcess:
     def all_gather(self, flat: Array) -> Array:
         """Return the vector of the only process as a row."""
         return flat[None]
-
-    def announce(self, topic: str, text: str) -> None:
-        """Do nothing: there is no other process."""
-
-    def awaited(self, topic: str) -> str:
-        """Raise InternalError: there is no other process."""
-        raise errors.InternalError(f"no process announces {topic}")
 
 
 class _Active:

@@ -111,13 +111,6 @@ class _ThreadEngine:
         what = f"{kind} of {flat.dtype.name}[{flat.size}]"
         return self._exchange.exchanged(self._thread, what, flat, merge)
 
-    def announce(self, topic: str, text: str) -> None:
-        """Do nothing: threads share the program's objects."""
-
-    def awaited(self, topic: str) -> str:
-        """Raise InternalError: threads share the program's objects."""
-        raise errors.InternalError(f"no process announces {topic}")
-
 
 def run_in_threads(calls: Sequence[Callable[[], Any]], processes: CollectiveEngine = ALONE) -> list[Any]:
     """Return the results of the calls, each in a thread of its own, as replicas of one program.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from ..core.variable import Variable
 from ..ir.builder import current
 from ..storage.atomic_files import write_files
 from ..train.object_graph import ObjectGraph
+from ..train.written_once import computed_by_all
 from . import file_format, tensorflow_save
 from . import signatures as signing
 from .asset import Asset
@@ -57,17 +59,20 @@ def save(obj: Any, export_dir: Any, signatures: Any = None, options: Any = None)
     wanted = getattr(options, "experimental_format", "agc")
     if wanted not in ("agc", "tensorflow"):
         raise ValueError(f"SaveOptions: `experimental_format` must be 'agc' or 'tensorflow', not {wanted!r}")
-    if wanted == "tensorflow":
-        write_files(Path(export_dir), tensorflow_save.encode(obj, signatures))
-        return
-    writer = file_format.Writer(Path(export_dir))
-    try:
-        writer.commit(
-            _Export(obj, writer).content(signatures, getattr(options, "function_aliases", None) or {})
-        )
-    except BaseException:
-        writer.abandon()
-        raise
+    aliases = getattr(options, "function_aliases", None) or {}
+
+    def write(folder: str) -> None:
+        if wanted == "tensorflow":
+            write_files(Path(folder), tensorflow_save.encode(obj, signatures))
+            return
+        writer = file_format.Writer(Path(folder))
+        try:
+            writer.commit(_Export(obj, writer).content(signatures, aliases))
+        except BaseException:
+            writer.abandon()
+            raise
+
+    computed_by_all(os.fspath(export_dir), write)
 
 
 class _Export:

@@ -6,26 +6,44 @@ process 1: written_once("ckpt-1", write)     returns when process 0 has written;
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Callable
+import tempfile
+import zlib
+from collections.abc import Callable, Iterator
 
+from .. import errors
 from ..kernels import collectives
-
-TOPIC = "checkpoint"
 
 
 def written_once(path: str, write: Callable[[], None]) -> bool:
     """Call `write` in the first process, and in those whose path differs from its path; return whether it was called.
 
-    All processes call this equally often. Those that do not write return after the first one has written.
+    All processes call this equally often, and return when all have written. Raises AbortedError if another one cannot.
     """
-    engine = collectives.active.engine
-    own = os.path.abspath(path)
-    if engine.rank == 0:
-        write()
-        engine.announce(TOPIC, own)
-        return True
-    if engine.awaited(TOPIC) == own:
-        return False
-    write()
-    return True
+    with _one_writer(path) as writes:
+        if writes:
+            write()
+    return writes
+
+
+def computed_by_all(path: str, write: Callable[[str], None]) -> None:
+    """Call `write` in all processes, because it runs collective operations. Files are kept as by `written_once`."""
+    with _one_writer(path) as writes, contextlib.ExitStack() as opened:
+        if not writes:
+            folder = opened.enter_context(tempfile.TemporaryDirectory())
+        write(path if writes else os.path.join(folder, os.path.basename(path)))
+
+
+@contextlib.contextmanager
+def _one_writer(path: str) -> Iterator[bool]:
+    """Give whether this process writes the path. At the end, wait for the other processes."""
+    rank = collectives.active.engine.rank
+    paths = collectives.sizes_of(zlib.crc32(os.path.abspath(path).encode()))
+    try:
+        yield rank == 0 or paths[rank] != paths[0]
+    except Exception:
+        collectives.sizes_of(0)
+        raise
+    if not all(collectives.sizes_of(1)):
+        raise errors.AbortedError(f"another worker could not write its part of {path}: its error says why")

@@ -116,8 +116,7 @@ class _KerasLoader(SourceFileLoader):
         if module.__name__ in ADDED:
             kind, method = ADDED[module.__name__]
             setattr(getattr(module, kind), method.__name__, method)
-        if module.__name__ in WRAPPED:
-            kind, name, changed = WRAPPED[module.__name__]
+        for kind, name, changed in WRAPPED.get(module.__name__, ()):
             owner = getattr(module, kind) if kind else module
             setattr(owner, name, changed(getattr(owner, name)))
         if module.__name__ == "keras.src.backend.tensorflow.core":

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...core.tensor import Tensor
@@ -17,6 +17,8 @@ from ...ir.builder import current
 from ...ops.framework.op import Op
 from ...ragged.tensor import RaggedTensor
 from ...sparse.tensor import SparseTensor
+from ...storage.gfile import makedirs
+from .keras_files import deletes_in_first, saves_in_first, writes_once
 
 
 def is_tensorflow_tensor(value: Any) -> bool:
@@ -52,6 +54,7 @@ REPLACED: dict[str, dict[str, Any]] = {
         "is_tensorflow_tensor": is_tensorflow_tensor,
     },
     "keras.src.utils.backend_utils": {"in_tf_graph": in_tf_graph},
+    "keras.src.utils.file_utils": {"makedirs": makedirs},  # several processes may make a folder
     "keras.src.utils.dataset_utils": {"is_tf_dataset": is_tf_dataset},
 }
 """Functions by the module of Keras that defines them."""
@@ -98,9 +101,14 @@ ADDED = {
 }
 """Methods by the module of Keras whose class gets them: the class, and the method."""
 
-WRAPPED: dict[str, tuple[str, str, Callable[[Any], Any]]] = {
-    "keras.src.activations": ("", "serialize", serializes_operations),
-    "keras.src.saving.serialization_lib": ("", "serialize_keras_object", serializes_operations),
-    "keras.src.models.model": ("Model", "__init__", ignores_itself),
+WRAPPED: dict[str, Sequence[tuple[str, str, Callable[[Any], Any]]]] = {
+    "keras.src.activations": [("", "serialize", serializes_operations)],
+    "keras.src.callbacks.backup_and_restore": [
+        ("BackupAndRestore", "_save_model", saves_in_first),
+        ("BackupAndRestore", "on_train_end", deletes_in_first),
+    ],
+    "keras.src.models.model": [("Model", "__init__", ignores_itself)],
+    "keras.src.saving.saving_api": [("", "save_model", writes_once), ("", "save_weights", writes_once)],
+    "keras.src.saving.serialization_lib": [("", "serialize_keras_object", serializes_operations)],
 }
-"""Decorators by the module of Keras whose function they change: the function's class, or "", and its name."""
+"""Decorators by the module of Keras whose functions they change: the function's class, or "", and its name."""
