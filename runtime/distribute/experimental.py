@@ -10,12 +10,13 @@ from .options import (
     CommunicationImplementation as CollectiveCommunication, CommunicationOptions as CollectiveHints,
     CommunicationImplementation, CommunicationOptions, ValueContext,
 )
+from .preemption import PreemptionCheckpointHandler, TerminationConfig
 from .strategy import ParameterServerStrategy, TPUStrategy
 
 __all__ = [
     "CentralStorageStrategy", "CollectiveCommunication", "CollectiveHints", "CommunicationImplementation",
-    "CommunicationOptions", "MultiWorkerMirroredStrategy", "ParameterServerStrategy", "TPUStrategy",
-    "ValueContext",
+    "CommunicationOptions", "MultiWorkerMirroredStrategy", "ParameterServerStrategy",
+    "PreemptionCheckpointHandler", "TPUStrategy", "TerminationConfig", "ValueContext",
 ]
 
 _explain(__name__)

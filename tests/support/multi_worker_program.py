@@ -174,6 +174,25 @@ def save(strategy: Any, folder: Path) -> Any:
     }
 
 
+def preempt(strategy: Any, folder: Path) -> Any:
+    """Let the last worker get SIGTERM in its second step; all save, and would exit."""
+    step = tf.Variable(0)
+    ended: list[int] = []
+    tools = tf.distribute.experimental
+    config = tools.TerminationConfig(exit_fn=lambda: ended.append(int(step)))
+    checkpoint = tf.train.Checkpoint(step=step)
+    path = str(folder / "preempted")
+    handler = tools.PreemptionCheckpointHandler(strategy.cluster_resolver, checkpoint, path, config)
+
+    def count() -> None:
+        if int(step.assign_add(1)) == 2 and strategy.worker == strategy.workers - 1:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    while not ended:
+        handler.run(count)
+    return {"ended": ended, "files": sorted(file.name for file in Path(path).glob("*.index"))}
+
+
 def fit(strategy: Any, folder: Path) -> Any:
     """Train a model of Keras."""
     keras = tf.keras
@@ -394,7 +413,7 @@ def stop_chief(strategy: Any, folder: Path) -> Any:
 PARTS = {
     part.__name__: part
     for part in (
-        *(train, compiled, resume, values, data, save, fit, guide, devices),
+        *(train, compiled, resume, values, data, save, preempt, fit, guide, devices),
         *(kill_last, kill_chief, stop_last, stop_chief),
     )
 }

@@ -29,7 +29,16 @@ def alone(tmp_path_factory):
 def workers(request, tmp_path_factory):
     """The results of several processes, the last of which is killed at the end; and their folder."""
     folder = tmp_path_factory.mktemp("workers")
-    parts = ["train", "compiled", "values", "data", "save", *(["fit", "guide"] if FUZZ else []), "kill_last"]
+    parts = [
+        "train",
+        "compiled",
+        "values",
+        "data",
+        "save",
+        "preempt",
+        *(["fit", "guide"] if FUZZ else []),
+        "kill_last",
+    ]
     return run_workers(request.param, folder, parts), folder
 
 
@@ -119,6 +128,12 @@ def test_checkpoints_are_written_once(workers):
     assert sorted(path.name for path in (folder / "shared").iterdir() if path.suffix == ".index") == [
         "ckpt-1.index"
     ]
+
+
+def test_all_workers_save_when_one_must_end(workers):
+    ended, _ = workers
+    expected = {"ended": [2], "files": ["ckpt-1.index"]}
+    assert [found["preempt"] for found in ended.found] == [expected] * len(ended.found)
 
 
 def check_failure(ended, worker, part):
