@@ -40,6 +40,10 @@ def multiply(a: Any, b: Any, out: Any = None) -> Any:
     """Return the product of matrices, or of batches of them, as `np.matmul` does."""
     if a.size * b.shape[-1] <= _SHARED:
         return np.matmul(a, b, out=out)
+    if (wide := _wider(a, b)) is not None:
+        product, dtype = multiply(a.astype(wide), b.astype(wide)), np.result_type(a, b)
+        product = (product if dtype.kind == "f" else product.astype(np.int64)).astype(dtype)
+        return product if out is None else np.copyto(out, product) or out
     native = _native()
     if native is not None:
         found = native.multiply(a, b, out, _threading().get_intra_op_parallelism_threads() or _processors())
@@ -48,6 +52,20 @@ def multiply(a: Any, b: Any, out: Any = None) -> Any:
     if a.size * b.shape[-1] > BIG:
         return np.matmul(a, b, out=out)
     return blas_limit.run(np.matmul, a, b, out)
+
+
+def _wider(a: Any, b: Any) -> Any:
+    """Return a dtype of BLAS for elements that BLAS does not take, if it gives their product; else None.
+
+    It is float32 for float16, and float64 for integers whose products and sums it represents.
+    """
+    dtype = np.result_type(a, b)
+    if dtype == np.float16:
+        return np.float32
+    if dtype.kind not in "iu" or not a.size * b.size:
+        return None
+    limits = [max(-int(x.min()), int(x.max())) for x in (a, b)]
+    return np.float64 if math.prod(limits) * a.shape[-1] < 1 << 53 else None
 
 
 def contract(a: Any, b: Any, axes_a: Sequence[int], axes_b: Sequence[int]) -> Any:

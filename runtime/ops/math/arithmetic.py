@@ -33,6 +33,7 @@ from ...ir.traits import (
 from ...ir.value_types import TensorType
 from ..arrays.creation import ones_like, zeros_like
 from ..arrays.reshape import fitted
+from ..arrays.select_kernel import selected
 from ..arrays.where_ops import choose
 from ..framework import composite_dispatch, intervals
 from ..framework.composite_dispatch import dispatching_composites, meet_rows
@@ -97,19 +98,19 @@ def _pow(x: Array, y: Array) -> Array:
 
 
 def _divide_no_nan(x: Array, y: Array) -> Array:
-    return np.where(y == 0, x.dtype.type(0), x / y)
+    return selected(y != 0, x / y, x.dtype.type(0))
 
 
 def _multiply_no_nan(x: Array, y: Array) -> Array:
-    return np.where(y == 0, x.dtype.type(0), x * y)
+    return selected(y != 0, x * y, x.dtype.type(0))
 
 
 def _xlogy(x: Array, y: Array) -> Array:
-    return np.where(x == 0, x.dtype.type(0), x * np.log(y))
+    return selected(x != 0, x * np.log(y), x.dtype.type(0))
 
 
 def _xdivy(x: Array, y: Array) -> Array:
-    return np.where(x == 0, x.dtype.type(0), x / y)
+    return selected(x != 0, x / y, x.dtype.type(0))
 
 
 @on_numbers

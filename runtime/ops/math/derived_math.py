@@ -20,6 +20,7 @@ from ...ir.traits import ELEMENTWISE
 from ...ir.value_types import TensorType
 from ..arrays.creation import ones_like, zeros_like
 from ..arrays.reshape import fitted, reshape
+from ..arrays.select_kernel import selected
 from ..arrays.shape_ops import size
 from ..arrays.where_ops import where
 from ..framework.attribute_parsers import Axis
@@ -161,7 +162,7 @@ def _neighbors(x: TensorLike) -> tuple[Tensor, Tensor]:
 
 
 def _xlog1py(x: Array, y: Array) -> Array:
-    return np.where(x == 0, x.dtype.type(0), x * np.log1p(y))
+    return selected(x != 0, x * np.log1p(y), x.dtype.type(0))
 
 
 xlog1py = binary("xlog1py", _xlog1py, FLOATS | COMPLEX, "`x * log(1 + y)`, and 0 where `x` is 0.",

@@ -22,6 +22,7 @@ from ...ir.value_types import TensorType
 from ..arrays.concat_split import join
 from ..arrays.creation import zeros_like
 from ..arrays.reshape import reshape, sum_to
+from ..arrays.select_kernel import selected
 from ..arrays.shape_ops import shape as shape_of
 from ..arrays.where_ops import choose
 from ..framework.attribute_parsers import LastAxis
@@ -67,7 +68,7 @@ def elu(features: Input, name: Name = None) -> TensorType:
     return features.spec  # type: ignore[no-any-return]
 
 
-elu.kernel(lambda features: np.where(features < 0, np.expm1(features), features))
+elu.kernel(lambda features: selected(features < 0, np.expm1(features), features))
 elu.gradient(lambda dy, y, features: choose(features < 0, dy * (y + 1), dy))
 
 

@@ -18,6 +18,7 @@ from ...core.export import export
 from ...core.tensor import Tensor
 from ...ir.value_types import TensorType
 from ..arrays.creation import ones_like
+from ..arrays.select_kernel import selected
 from ..framework.op import Input, Name, op
 from ..framework.op_families import Array, require_dtype
 from ..math.cast import cast
@@ -90,10 +91,10 @@ def _(gradients: Array, inputs: Array, min: Array, max: Array, num_bits: int, na
     outside = (is_below | is_above) & ~_is_empty(min, max)
     axes = tuple(range(inputs.ndim - min.ndim))
     at_min, at_max = (
-        np.asarray(np.sum(np.where(part & outside, gradients, 0), axes, np.float32))
+        np.asarray(np.sum(selected(part & outside, gradients, np.float32(0)), axes, np.float32))
         for part in (is_below, is_above)
     )
-    return np.where(outside, np.float32(0), gradients), at_min, at_max
+    return selected(~outside, gradients, np.float32(0)), at_min, at_max
 
 
 @fake_quantize_gradient.gradient

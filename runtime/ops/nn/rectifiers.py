@@ -16,6 +16,7 @@ from ...ir.traits import ELEMENTWISE
 from ...ir.value_types import TensorType
 from ..arrays.concat_split import concat
 from ..arrays.creation import zeros_like
+from ..arrays.select_kernel import selected
 from ..arrays.where_ops import where
 from ..framework.composite_dispatch import dispatching_composites
 from ..framework.op import Input, Name, op
@@ -84,7 +85,7 @@ def leaky(features: Input, alpha: float, name: Name = None) -> TensorType:
     return features.spec  # type: ignore[no-any-return]
 
 
-leaky.kernel(lambda features, alpha: np.where(features > 0, features, features * features.dtype.type(alpha)))
+leaky.kernel(lambda features, alpha: selected(features > 0, features, features * features.dtype.type(alpha)))
 leaky.gradient(lambda dy, y, features, alpha: where(features > 0, dy, multiply(dy, alpha)))
 
 
@@ -108,7 +109,7 @@ def selu(features: Input, name: Name = None) -> TensorType:
 @selu.kernel
 def _(features: Array) -> Array:
     kind = features.dtype.type
-    return np.where(features < 0, kind(_SCALE_ALPHA) * np.expm1(features), kind(_SCALE) * features)
+    return selected(features < 0, kind(_SCALE_ALPHA) * np.expm1(features), kind(_SCALE) * features)
 
 
 selu.gradient(lambda dy, y, features: where(y < 0, dy * (y + _SCALE_ALPHA), dy * _SCALE))

@@ -199,3 +199,15 @@ def test_each_operation_uses_these_products(monkeypatch: pytest.MonkeyPatch, tex
         graph = tf.function(program).get_concrete_function(*specs).graph
         np.testing.assert_array_equal(Plan(graph).run([a, b])[0], wanted)
     assert len(calls) == 3
+
+
+def test_products_of_other_dtypes_are_those_of_numpy() -> None:
+    """BLAS computes them in wider floats, integers only where these are exact."""
+    numbers = np.random.default_rng(0)
+    for dtype, largest in [("int32", 50), ("int32", 1 << 20), ("int64", 1 << 40), ("uint8", 255), ("int8", 100)]:
+        a = numbers.integers(-largest if dtype[0] == "i" else 0, largest, (70, 80)).astype(dtype)
+        np.testing.assert_array_equal(matrix_products.multiply(a, a.T), a @ a.T)
+    half = numbers.standard_normal((70, 80)).astype(np.float16)
+    found = matrix_products.multiply(half, half.T)
+    assert found.dtype == np.float16
+    np.testing.assert_allclose(found, half @ half.T, rtol=1e-2, atol=1e-2)
