@@ -15,6 +15,7 @@ SOURCES = (
     "runtime/executors/llvm/call/native_call.c",
     "runtime/kernels/random/native_draws.c",
     "runtime/kernels/native_products.c",
+    "runtime/kernels/native_rows.c",
     "autograph/conversion/native_callees.c",
     "runtime/ops/framework/native_eager.c",
 )

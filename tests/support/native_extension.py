@@ -12,6 +12,7 @@ SOURCES = (
     ROOT / "runtime/executors/llvm/call/native_call.c",
     ROOT / "runtime/kernels/random/native_draws.c",
     ROOT / "runtime/kernels/native_products.c",
+    ROOT / "runtime/kernels/native_rows.c",
     ROOT / "autograph/conversion/native_callees.c",
     ROOT / "runtime/ops/framework/native_eager.c",
 )

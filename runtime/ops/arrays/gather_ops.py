@@ -6,6 +6,7 @@ indices = [[0, 2]]       gather_nd(x, indices)         the element x[0, 2]
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from ...ir import batching
 from ...ir.batching import Batch
 from ...ir.traits import CHEAP, PYTHON_INDEX
 from ...ir.value_types import TensorType
+from ...kernels.rows import combine_along, combine_at, row_numbers
 from ..framework.attribute_parsers import Axis
 from ..framework.op import Input, Ints, Name, op
 from ..framework.static_values import checked_dims, dims, listed
@@ -132,25 +134,9 @@ def _(rows: Array, indices: Array, shape: Array, axis: int, batch_dims: int) -> 
     indices = np.asarray(indices)
     dim, batch = axis % result.ndim, batch_dims if batch_dims >= 0 else batch_dims + indices.ndim
     _check_range(indices, result.shape[dim])  # NumPy would count negative ones from the end
-    count = indices.ndim - batch
-    if not batch and not dim and count == 1:
-        _add_rows(result, indices, np.asarray(rows))
-        return result
-    moved = np.moveaxis(rows, range(dim, dim + count), range(batch, batch + count))
-    index = (*_batch_index(indices.shape[:batch], count), indices)
-    np.add.at(np.moveaxis(result, dim, batch), index, moved)
+    positions = indices.reshape(*indices.shape[:batch], math.prod(indices.shape[batch:]))
+    combine_along(np.add, result, dim, positions, np.asarray(rows))
     return result
-
-
-def _add_rows(result: Array, indices: Array, rows: Array) -> None:
-    """Compute `np.add.at` on the first axis, in whole rows."""
-    order = np.argsort(indices, kind="stable")
-    ordered = indices[order]
-    starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]]) if ordered.size else ordered
-    if len(starts) == len(indices):
-        result[indices] = rows
-    else:
-        result[ordered[starts]] = np.add.reduceat(rows[order], starts, 0, rows.dtype)
 
 
 @put_back.gradient
@@ -211,8 +197,8 @@ def gather_nd(params: Input, indices: Input, batch_dims: int = 0, name: Name = N
 def _(params: Array, indices: Array, batch_dims: int) -> Array:
     depth = indices.shape[-1]
     check_coordinates(indices, params.shape[batch_dims : batch_dims + depth], "param shape", params.shape)
-    rows = _batch_index(indices.shape[:batch_dims], indices.ndim - 1 - batch_dims)
-    return params[(*rows, *np.moveaxis(indices, -1, 0), ...)]
+    numbers, merged = row_numbers(indices, params.shape, batch_dims)
+    return params.reshape(merged).take(numbers, 0)
 
 
 @gather_nd.gradient
@@ -236,8 +222,7 @@ def put_back_nd(
 @put_back_nd.kernel
 def _(updates: Array, indices: Array, shape: Array, batch_dims: int) -> Array:
     result = np.zeros(checked_dims(shape), updates.dtype)
-    rows = _batch_index(indices.shape[:batch_dims], indices.ndim - 1 - batch_dims)
-    np.add.at(result, (*rows, *np.moveaxis(indices, -1, 0), ...), updates)
+    combine_at(np.add, result, indices, updates, batch_dims)
     return result
 
 
@@ -313,8 +298,9 @@ def check_coordinates(indices: Array, sizes: tuple[int, ...], what: str, shape: 
         rows = indices.reshape(-1, len(sizes)).tolist()
         if all(0 <= coordinate < size for row in rows for coordinate, size in zip(row, sizes, strict=True)):
             return
-    wrong = ((indices < 0) | (indices >= np.array(sizes))).any(axis=-1)
-    if wrong.any():
+    unsigned = indices.view(f"u{indices.dtype.itemsize}")  # negative numbers are large ones
+    if any((unsigned[..., axis] >= size).any() for axis, size in enumerate(sizes)):
+        wrong = (unsigned >= np.array(sizes, unsigned.dtype)).any(axis=-1)
         position = tuple(np.argwhere(wrong)[0].tolist())
         at = listed(position) if position else ""
         coordinates = "[" + ", ".join(map(str, indices[position].tolist())) + "]"

@@ -6,6 +6,7 @@ tensor_scatter_nd_update([0, 0, 0], indices=[[2], [0]], updates=[5, 7])     7 0 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy as np
 from ...core import shapes
 from ...core.export import export
 from ...ir.value_types import TensorType
+from ...kernels.rows import combine_at
 from ..framework.op import Input, Ints, Name, Op, Same, op
 from ..framework.static_values import checked_dims, dims, listed
 from ..math.cast import cast
@@ -39,7 +41,11 @@ def scatter_nd(indices: Ints, updates: Input, shape: Ints, name: Name = None) ->
 @scatter_nd.kernel
 def _(indices: Array, updates: Array, shape: Array) -> Array:
     result = np.full(checked_dims(shape), b"" if updates.dtype == object else 0, updates.dtype)
-    np.add.at(result, _coordinates(indices, updates, result.shape), updates)
+    if updates.dtype == object:
+        np.add.at(result, _coordinates(indices, updates, result.shape), updates)
+    else:
+        _coordinates(indices, updates, result.shape)
+        combine_at(np.add, result, indices, updates)
     return result
 
 
@@ -80,7 +86,7 @@ def _scatter_into(
     combine: Callable[..., Any],
     manual: str,
 ) -> Op:
-    """Declare one operation of the table below; `put(array, index, updates)` writes to a copy of the tensor.
+    """Declare one operation of the table below; `put(array, indices, updates)` writes to a copy of the tensor.
 
     `combine(old, update, out=old)` updates a single element or slice.
     """
@@ -96,7 +102,7 @@ def _scatter_into(
             element = result[(*indices.ravel().tolist(), ...)]
             combine(element, updates.reshape(element.shape), out=element)
         else:
-            put(result, index, updates)
+            put(result, indices, updates)
         return result
 
     rule.__name__, rule.__qualname__, rule.__doc__ = name, name, manual
@@ -107,7 +113,7 @@ def _scatter_into(
 
 tensor_scatter_nd_update = _scatter_into(
     "tensor_scatter_nd_update",
-    np.ndarray.__setitem__,
+    lambda array, indices, updates: array.__setitem__((*np.moveaxis(indices, -1, 0), ...), updates),
     lambda old, new, out: np.copyto(out, new),
     """`tensor` with the elements or slices at `indices` replaced by `updates`.
 
@@ -115,25 +121,25 @@ tensor_scatter_nd_update = _scatter_into(
     <tf.Tensor: shape=(3,), dtype=int32, numpy=array([7, 0, 5], dtype=int32)>
     """,
 )
-tensor_scatter_nd_add = _scatter_into("tensor_scatter_nd_add", np.add.at, np.add,
+tensor_scatter_nd_add = _scatter_into("tensor_scatter_nd_add", partial(combine_at, np.add), np.add,
     """`tensor` with `updates` added to the elements or slices at `indices`.
 
     >>> tensor_scatter_nd_add([1, 1, 1], [[2], [2]], [5, 7])
     <tf.Tensor: shape=(3,), dtype=int32, numpy=array([ 1,  1, 13], dtype=int32)>
     """)  # fmt: skip
-tensor_scatter_nd_sub = _scatter_into("tensor_scatter_nd_sub", np.subtract.at, np.subtract,
+tensor_scatter_nd_sub = _scatter_into("tensor_scatter_nd_sub", partial(combine_at, np.subtract), np.subtract,
     """`tensor` with `updates` subtracted from the elements or slices at `indices`.
 
     >>> tensor_scatter_nd_sub([1, 1], [[0]], [5])
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([-4,  1], dtype=int32)>
     """)  # fmt: skip
-tensor_scatter_nd_max = _scatter_into("tensor_scatter_nd_max", np.maximum.at, np.maximum,
+tensor_scatter_nd_max = _scatter_into("tensor_scatter_nd_max", partial(combine_at, np.maximum), np.maximum,
     """`tensor` with the larger of the old value and the update at `indices`.
 
     >>> tensor_scatter_nd_max([1, 9], [[0], [1]], [5, 5])
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([5, 9], dtype=int32)>
     """)  # fmt: skip
-tensor_scatter_nd_min = _scatter_into("tensor_scatter_nd_min", np.minimum.at, np.minimum,
+tensor_scatter_nd_min = _scatter_into("tensor_scatter_nd_min", partial(combine_at, np.minimum), np.minimum,
     """`tensor` with the smaller of the old value and the update at `indices`.
 
     >>> tensor_scatter_nd_min([1, 9], [[0], [1]], [5, 5])

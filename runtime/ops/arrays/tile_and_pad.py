@@ -24,6 +24,7 @@ from ...ir import batching
 from ...ir.batching import Batch
 from ...ir.traits import CHEAP
 from ...ir.value_types import TensorType
+from ...kernels.rows import combine_along
 from ..framework.op import Input, Inputs, Ints, Name, Same, op
 from ..framework.static_values import as_tuple, checked_dims, dims, integers, listed, with_axis
 from .reshape import reshape, sum_to
@@ -158,7 +159,7 @@ def _(input: Array, repeats: Array, shape: Array, axis: int | None) -> Array:
     result = np.zeros(sizes if axis is not None and sizes else math.prod(sizes), input.dtype)
     dim = axis or 0
     numbers = np.repeat(np.arange(result.shape[dim]), repeats)
-    np.add.at(np.moveaxis(result, dim, 0), numbers, np.moveaxis(input, dim, 0))
+    combine_along(np.add, result, dim, numbers, input)
     return result.reshape(sizes)
 
 
@@ -311,7 +312,7 @@ def _(tensor: Array, paddings: Array, shape: Array, mode: str) -> Array:
         positions = np.pad(np.arange(size), pair, _NUMPY_MODES[mode])  # type: ignore[call-overload]
         sizes = (*tensor.shape[:axis], size, *tensor.shape[axis + 1 :])
         folded = np.zeros(sizes, tensor.dtype)
-        np.add.at(np.moveaxis(folded, axis, 0), positions, np.moveaxis(tensor, axis, 0))
+        combine_along(np.add, folded, axis, positions, tensor)
         tensor = folded
     return tensor
 

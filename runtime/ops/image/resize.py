@@ -21,6 +21,7 @@ import numpy as np
 from ... import dtypes
 from ...core import shapes
 from ...ir.value_types import TensorType
+from ...kernels.rows import combine_along
 from ..arrays.shape_ops import shape as shape_of
 from ..framework.op import Input, Ints, Name, op
 from ..framework.op_families import FLOATS, REAL, Array, require_dtype
@@ -232,11 +233,11 @@ def _(grads: Array, size: Array, method: str, antialias: bool) -> Array:
     x = grads.astype(np.float32)
     for axis, old in zip((1, 2), _checked(grads.shape, size), strict=True):
         sources, weights = taps(old, x.shape[axis], method, antialias)
-        x = np.moveaxis(x, axis, 0)
-        found = np.zeros((old, *x.shape[1:]), np.float32)
+        found = np.zeros((*x.shape[:axis], old, *x.shape[axis + 1 :]), np.float32)
         for k in range(sources.shape[1]):
-            np.add.at(found, sources[:, k], x * weights[:, k].reshape(-1, *(1,) * (x.ndim - 1)))
-        x = np.moveaxis(found, 0, axis)
+            shares = x * weights[:, k].reshape(-1, *(1,) * (x.ndim - axis - 1))
+            combine_along(np.add, found, axis, sources[:, k], shares)
+        x = found
     return x
 
 
@@ -288,10 +289,10 @@ def resize_nearest_neighbor_grad(grads: Input, size: Ints, name: Name = None) ->
 def _(grads: Array, size: Array) -> Array:
     height, width = _checked(grads.shape, size)
     batch, rows, columns, channels = grads.shape
-    found = np.zeros((height, width, batch, channels), grads.dtype)
-    centers = np.ix_(nearest(height, rows), nearest(width, columns))
-    np.add.at(found, centers, np.transpose(grads, (1, 2, 0, 3)))
-    return np.ascontiguousarray(np.transpose(found, (2, 0, 1, 3)))
+    found = np.zeros((batch, height * width, channels), grads.dtype)
+    centers = nearest(height, rows)[:, np.newaxis] * width + nearest(width, columns)
+    combine_along(np.add, found, 1, centers.reshape(-1), grads)
+    return found.reshape(batch, height, width, channels)
 
 
 @resize_nearest_neighbor_grad.gradient

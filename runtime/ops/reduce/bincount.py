@@ -14,6 +14,7 @@ from ...core import shapes
 from ...core.conversion import convert_to_tensor
 from ...core.export import export
 from ...ir.value_types import TensorType
+from ...kernels.rows import combine_rows
 from ..arrays.concat_split import concat
 from ..arrays.creation import zeros_like
 from ..arrays.gather_ops import gather
@@ -137,7 +138,7 @@ def _sums(bins: Array, weights: Array | None, count: int) -> Array:
     if weights is None:
         return np.bincount(bins, minlength=count)
     total = np.zeros(count, weights.dtype)
-    np.add.at(total, bins, weights)
+    combine_rows(np.add, total, bins, weights)
     return total
 
 

@@ -22,6 +22,7 @@ from ...core.export import export
 from ...core.tensor import Tensor
 from ...ir.graph import Operand
 from ...ir.value_types import TensorType
+from ...kernels.rows import combine_rows
 from ..arrays.creation import ones_like, zeros_like
 from ..arrays.gather_ops import gather
 from ..arrays.where_ops import where
@@ -44,24 +45,19 @@ def _highest(dtype: Any) -> Any:
     return np.iinfo(dtype).max if dtype.kind in "iu" else dtypes.as_dtype(dtype).max
 
 
-def _grouped(ufunc: np.ufunc, data: Array, ids: Array, count: int, start: Any) -> Array:
-    """Reduce the rows of each segment with `ufunc`; empty segments get `start`. `ids` must be sorted."""
-    begins = _begins(ids)
-    if len(begins) == count and count:
-        return ufunc.reduceat(data, begins, 0, data.dtype)
-    result = np.empty((count, *data.shape[1:]), data.dtype)
-    result.fill(start)
-    if len(begins):
-        result[ids[begins]] = ufunc.reduceat(data, begins, 0, data.dtype)
+def _combined(ufunc: np.ufunc, rows: Array, ids: Array, count: int, empty: Any) -> Array:
+    """Combine the rows of each segment with `ufunc`; empty segments get `empty`."""
+    neutral = ufunc.identity
+    if neutral is None:
+        limits = np.iinfo(rows.dtype) if rows.dtype.kind in "iu" else None
+        neutral = (
+            (limits.min if limits else -np.inf) if ufunc is np.maximum else (limits.max if limits else np.inf)
+        )
+    result = np.full((count, *rows.shape[1:]), neutral, rows.dtype)
+    combine_rows(ufunc, result, ids, rows)
+    if neutral != empty:
+        result[np.bincount(ids, minlength=count) == 0] = empty
     return result
-
-
-def _begins(ids: Array) -> Array:
-    """Return the indices at which segments begin."""
-    is_first = np.empty(len(ids), bool)
-    is_first[:1] = True
-    np.not_equal(ids[1:], ids[:-1], is_first[1:])
-    return is_first.nonzero()[0]
 
 
 def _sorted_spec(data: Operand, segment_ids: Operand, allowed: DTypes, what: str) -> TensorType:
@@ -101,7 +97,7 @@ def _sorted(name: str, combine: np.ufunc, start: int, allowed: DTypes, manual: s
         if len(data) != len(segment_ids):
             raise errors.InvalidArgumentError("segment_ids should be the same size as dimension 0 of input")
         _check_order(segment_ids)
-        return _grouped(combine, data, segment_ids, _groups(segment_ids), start)
+        return _combined(combine, data, segment_ids, _groups(segment_ids), start)
 
     rule.__name__, rule.__qualname__, rule.__doc__ = name, name, manual
     operation = Op(rule, export=(f"math.{name}",))
@@ -179,15 +175,11 @@ def _unsorted(name: str, combine: np.ufunc, start: Start, allowed: DTypes, manua
         ids, rows = segment_ids, data
         if ids.ndim != 1:
             ids, rows = ids.reshape(-1), data.reshape(ids.size, *data.shape[ids.ndim :])
-        order = ids.argsort(kind="stable")
-        inside = ids[order]
-        if len(ids):
-            if inside[-1] >= count:
-                _refuse(ids, count)
-            if inside[0] < 0:  # rows with negative numbers are skipped
-                first = inside.searchsorted(0)
-                order, inside = order[first:], inside[first:]
-        return _grouped(combine, rows.take(order, 0), inside, count, start(data.dtype))
+        if ids.size and ids.max() >= count:
+            _refuse(ids, count)
+        if ids.size and ids.min() < 0:  # rows with negative numbers are skipped
+            rows, ids = rows[ids >= 0], ids[ids >= 0]
+        return _combined(combine, rows, ids, count, start(data.dtype))
 
     rule.__name__, rule.__qualname__, rule.__doc__ = name, name, manual
     operation = Op(rule, export=(f"math.{name}",))

@@ -12,6 +12,7 @@ import numpy as np
 from ... import dtypes, errors
 from ...core import shapes
 from ...ir.value_types import TensorType
+from ...kernels.rows import combine_rows, row_numbers
 from ..arrays.gather_ops import check_coordinates
 from ..arrays.scatter import check_updates
 from ..framework import op_families
@@ -100,12 +101,11 @@ def _scattered(before: Array, indices: Array, updates: Array, how: str, nd: bool
     if nd:
         check_updates(indices.shape, updates.shape, before.shape)
         check_coordinates(indices, before.shape[: indices.shape[-1]], "shape", before.shape)
-        positions: Any = tuple(np.moveaxis(indices, -1, 0))
-    else:
-        _check_rows(indices.shape, updates.shape, before.shape)
-        _check_range(indices, before)
-        positions = indices
-    return _changed(before, positions, updates, how)
+        numbers, merged = row_numbers(indices, before.shape)
+        return _changed(before.reshape(merged), numbers, updates, how).reshape(before.shape)
+    _check_rows(indices.shape, updates.shape, before.shape)
+    _check_range(indices, before)
+    return _changed(before, indices, updates, how)
 
 
 @op
@@ -144,7 +144,7 @@ def _changed(before: Array, positions: Any, updates: Array, how: str) -> Array:
     elif how == "div" and before.dtype.kind in "iu":
         _divide_integers(result, positions, updates)
     else:
-        _UFUNCS[how].at(result, positions, updates)
+        combine_rows(_UFUNCS[how], result, positions, updates)
     return result
 
 

@@ -1,0 +1,95 @@
+/* Combine rows at positions that may repeat, in their order: an optional extension module.
+
+   combine("add", result, positions, rows)      result[positions[i]] += rows[i]     i = 0, 1, …
+
+   rows.py computes the same with NumPy, which is slower: `ufunc.at` has a fast loop for vectors only. */
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
+#include <numpy/arrayobject.h>
+
+#include <stdint.h>
+
+typedef void Loop(void *result, const int64_t *positions, const void *rows, npy_intp count, npy_intp width);
+
+#define DEFINE(name, type, expression)                                                                           \
+    static void name(void *result, const int64_t *positions, const void *rows, npy_intp count, npy_intp width)   \
+    {                                                                                                            \
+        for (npy_intp i = 0; i < count; i++) {                                                                   \
+            type *restrict x = (type *)result + positions[i] * width;                                            \
+            const type *restrict y = (const type *)rows + i * width;                                             \
+            for (npy_intp j = 0; j < width; j++) x[j] = (type)(expression);                                      \
+        }                                                                                                        \
+    }
+
+/* `wide` has the arithmetic of integers that wrap around. The larger of NaN and another number is NaN. */
+#define DEFINE_ALL(type, wide)                                                 \
+    DEFINE(add_##type, type, (wide)x[j] + (wide)y[j])                          \
+    DEFINE(multiply_##type, type, (wide)x[j] * (wide)y[j])                     \
+    DEFINE(maximum_##type, type, x[j] >= y[j] || x[j] != x[j] ? x[j] : y[j])   \
+    DEFINE(minimum_##type, type, x[j] <= y[j] || x[j] != x[j] ? x[j] : y[j])
+
+DEFINE_ALL(float, float)
+DEFINE_ALL(double, double)
+DEFINE_ALL(int32_t, uint32_t)
+DEFINE_ALL(int64_t, uint64_t)
+
+#define ALL(type) {add_##type, multiply_##type, maximum_##type, minimum_##type}
+
+static const char *const names[] = {"add", "multiply", "maximum", "minimum"};
+static Loop *const loops[4][4] = {ALL(float), ALL(double), ALL(int32_t), ALL(int64_t)};
+
+static int kind_of(int type)
+{
+    return type == NPY_FLOAT ? 0 : type == NPY_DOUBLE ? 1 : type == NPY_INT32 ? 2 : type == NPY_INT64 ? 3 : -1;
+}
+
+/* Whether all positions are numbers of rows of the result. */
+static int are_inside(const int64_t *positions, npy_intp count, npy_intp height)
+{
+    int outside = 0;
+    for (npy_intp i = 0; i < count; i++) outside |= (uint64_t)positions[i] >= (uint64_t)height;
+    return !outside;
+}
+
+static PyObject *combine(PyObject *module, PyObject *arguments)
+{
+    const char *name;
+    PyArrayObject *result, *positions, *rows;
+    if (!PyArg_ParseTuple(arguments, "sO!O!O!", &name, &PyArray_Type, &result, &PyArray_Type, &positions, &PyArray_Type,
+                          &rows))
+        return NULL;
+    int type = PyArray_TYPE(result), kind = kind_of(type), which = 0;
+    while (which < 4 && strcmp(name, names[which])) which++;
+    int fits = kind >= 0 && which < 4 && PyArray_TYPE(rows) == type && PyArray_EquivTypenums(PyArray_TYPE(positions), NPY_INT64);
+    fits = fits && PyArray_IS_C_CONTIGUOUS(result) && PyArray_ISBEHAVED(result) && PyArray_ISCARRAY_RO(positions)
+           && PyArray_ISCARRAY_RO(rows) && PyArray_NDIM(result) == 2 && PyArray_NDIM(positions) == 1 && PyArray_NDIM(rows) == 2;
+    if (!fits || PyArray_DIM(rows, 0) != PyArray_DIM(positions, 0) || PyArray_DIM(rows, 1) != PyArray_DIM(result, 1))
+        Py_RETURN_FALSE;
+    int is_done;
+    Py_BEGIN_ALLOW_THREADS
+    is_done = are_inside(PyArray_DATA(positions), PyArray_DIM(positions, 0), PyArray_DIM(result, 0));
+    if (is_done)
+        loops[kind][which](PyArray_DATA(result), PyArray_DATA(positions), PyArray_DATA(rows), PyArray_DIM(rows, 0),
+                           PyArray_DIM(rows, 1));
+    Py_END_ALLOW_THREADS
+    return PyBool_FromLong(is_done);
+}
+
+static PyMethodDef functions[] = {
+    {"combine", combine, METH_VARARGS,
+     "combine(name, result, positions, rows)\n--\n\nReturn whether it is done; False for arrays that are left to NumPy."},
+    {NULL},
+};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "_native_rows", "Combine rows at positions that may repeat.", -1, functions,
+};
+
+PyMODINIT_FUNC PyInit__native_rows(void)
+{
+    import_array();
+    return PyModule_Create(&definition);
+}

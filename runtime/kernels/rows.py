@@ -1,0 +1,96 @@
+"""Combine rows at positions that may repeat: the kernel of scatters, segments and the gradients of gathers.
+
+    combine_rows(np.add, result, positions, rows)      result[positions[i]] += rows[i]     i = 0, 1, …
+
+An optional extension computes it, in the order of the positions; without it, NumPy sorts the rows.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+try:
+    from . import _native_rows as native  # type: ignore[attr-defined, unused-ignore]
+except ImportError:
+    native = None
+
+Array = Any
+
+_COMMUTATIVE = (np.add, np.multiply, np.maximum, np.minimum)
+
+
+def combine_rows(ufunc: np.ufunc, result: Array, positions: Array, rows: Array) -> None:
+    """Compute `ufunc.at(result, positions, rows)`; `positions` are indices of the first axis, in any shape.
+
+    >>> total = np.zeros(3)
+    >>> combine_rows(np.add, total, np.array([2, 0, 2]), np.array([1.0, 5.0, 2.0]))
+    >>> total.tolist()
+    [5.0, 0.0, 3.0]
+    """
+    if ufunc is np.subtract:
+        ufunc, rows = np.add, np.negative(rows)
+    width = math.prod(result.shape[1:])
+    if native is not None and 0 < rows.size == np.size(positions) * width and result.flags.c_contiguous:
+        places = np.ascontiguousarray(positions, np.int64).reshape(-1)
+        flat = np.ascontiguousarray(rows).reshape(-1, width)
+        if native.combine(ufunc.__name__, result.reshape(-1, width), places, flat):
+            return
+    is_plain = np.shape(rows) == (*np.shape(positions), *result.shape[1:]) and rows.dtype == result.dtype
+    if not (is_plain and rows.size and ufunc in _COMMUTATIVE):
+        ufunc.at(result, positions, rows)
+        return
+    flat, places = rows.reshape(-1, *result.shape[1:]), positions.reshape(-1)
+    order = places.argsort(kind="stable")
+    ordered = places[order]
+    begins = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+    changed = ordered[begins]
+    result[changed] = ufunc(result[changed], ufunc.reduceat(flat[order], begins, 0, rows.dtype))
+
+
+def combine_along(ufunc: np.ufunc, result: Array, axis: int, positions: Array, rows: Array) -> None:
+    """Compute `combine_rows` on another axis; the first axes of `positions` are batch axes if it has more than one.
+
+    >>> total = np.zeros((2, 2))
+    >>> combine_along(np.add, total, 1, np.array([1, 1]), np.array([[1.0, 2.0], [3.0, 4.0]]))
+    >>> total.tolist()
+    [[0.0, 3.0], [0.0, 7.0]]
+    """
+    before, size, after = math.prod(result.shape[:axis]), result.shape[axis], result.shape[axis + 1 :]
+    count = positions.shape[-1]
+    batch = math.prod(positions.shape[:-1])
+    starts = np.arange(0, before * size, max(size, 1)).reshape(batch, -1, 1)
+    places = starts + positions.reshape(batch, 1, count)
+    combine_rows(ufunc, result.reshape(before * size, *after), places, rows.reshape(*places.shape, *after))
+
+
+def row_numbers(coordinates: Array, shape: tuple[int, ...], batch: int = 0) -> tuple[Array, tuple[int, ...]]:
+    """Return the rows that coordinates select, and the shape of the array with the axes merged that they index.
+
+    The last axis of `coordinates` has those of the axes after the first `batch`, which select from their own rows.
+
+    >>> row_numbers(np.array([[1, 0], [0, 2]]), (2, 3, 4))
+    (array([3, 2]), (6, 4))
+    """
+    depth = batch + coordinates.shape[-1]
+    numbers: Any = np.zeros(coordinates.shape[:-1], np.int64)
+    for axis, size in enumerate(shape[batch:depth]):
+        numbers = numbers * size + coordinates[..., axis]
+    if batch:
+        outer = np.arange(math.prod(shape[:batch])) * math.prod(shape[batch:depth])
+        numbers += outer.reshape(*shape[:batch], *(1,) * (numbers.ndim - batch))
+    return numbers, (math.prod(shape[:depth]), *shape[depth:])
+
+
+def combine_at(ufunc: np.ufunc, result: Array, coordinates: Array, updates: Array, batch: int = 0) -> None:
+    """Compute `combine_rows` at coordinates, which are those of `row_numbers`.
+
+    >>> total = np.zeros((2, 2))
+    >>> combine_at(np.add, total, np.array([[1, 0], [1, 0]]), np.array([1.0, 2.0]))
+    >>> total.tolist()
+    [[0.0, 0.0], [3.0, 0.0]]
+    """
+    numbers, merged = row_numbers(coordinates, result.shape, batch)
+    combine_rows(ufunc, result.reshape(merged), numbers, updates)
