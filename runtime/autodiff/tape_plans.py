@@ -11,7 +11,7 @@ record to record. A tape with other records, such as calls of functions, has no 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 from ..core.abstract_value import abstract_value_of
@@ -26,10 +26,10 @@ from .eager_gradients import GradientPlan, finished, input_for
 from .sparse_gradients import HANDING_ON
 from .tape_records import Key, Record, key_of
 
-OFTEN = 32
-"""How many times a backward pass runs before it is traced, and once more for each record."""
+OFTEN = 16
+"""How many times a backward pass runs before it is traced, which takes as long as five runs."""
 
-_MOST_RECORDS = 512
+_MOST_RECORDS = 4_096
 _MOST = 64
 
 _plans: dict[Any, GradientPlan | int | None] = {}
@@ -49,7 +49,7 @@ def planned_gradients(
     key = tuple(flow.parts)
     found = _plans.get(key, 0)
     if type(found) is int:
-        if found < OFTEN + len(records):
+        if found < OFTEN:
             if len(_plans) >= _MOST and key not in _plans:
                 _plans.clear()
             _plans[key] = found + 1
@@ -70,27 +70,36 @@ class TapeFlow:
         self, records: Sequence[Record], targets: Targets, sources: Sequence[Any], since: Mapping[Key, int]
     ) -> bool:
         """Collect the parts of a key; return False if there is none."""
-        parts, numbers, tensors, types = self.parts, self.numbers, self.tensors, types_fast
-        for record in records:
-            kept: Any = record.attrs if type(record.attrs) is KeptAttributes else record.op
-            if kept is record.op and kept not in HANDING_ON:
-                return False
-            parts.append(kept)
-            if not types(numbers, tensors, parts, record.inputs):
-                return False
-            if not types(numbers, tensors, parts, record.outputs):
-                return False
-        parts.append(len(targets))
         are_known = [type(x) is not EagerTensor or x._array is not None for x in sources]
-        known = list(itertools.compress(sources, are_known))
-        parts += are_known
-        if not all(types(numbers, tensors, parts, each) for each in (*targets, known)):
+        ends = [x for target in targets for x in target]
+        ends += itertools.compress(sources, are_known)
+        if not parts_fast(self.numbers, self.tensors, self.parts, records, HANDING_ON, ends):
             return False
-        parts += [(numbers[key], i) for key, i in since.items() if i and key in numbers]
+        self.parts += (len(records), len(targets), *are_known)
+        self.parts += [(self.numbers[key], i) for key, i in since.items() if i and key in self.numbers]
         return True
 
 
-def flow_types(numbers: dict[int, int], tensors: list[Any], parts: list[Any], values: Sequence[Any]) -> bool:
+def flow_parts(
+    numbers: dict[int, int],
+    tensors: list[Any],
+    parts: list[Any],
+    records: Sequence[Record],
+    handing_on: Set[Any],
+    values: Sequence[Any],
+) -> bool:
+    """Append the parts of a flow's key for records and some tensors; return whether all have parts."""
+    for record in records:
+        kept: Any = record.attrs if type(record.attrs) is KeptAttributes else record.op
+        if kept is record.op and kept not in handing_on:
+            return False
+        parts.append(kept)
+        if not all(_flow_types(numbers, tensors, parts, each) for each in (record.inputs, record.outputs)):
+            return False
+    return _flow_types(numbers, tensors, parts, values)
+
+
+def _flow_types(numbers: dict[int, int], tensors: list[Any], parts: list[Any], values: Sequence[Any]) -> bool:
     """Append the numbers of values that are known, and the types of others; return whether all have one."""
     for x in values:
         number = numbers.get(id(x))
@@ -108,7 +117,7 @@ def flow_types(numbers: dict[int, int], tensors: list[Any], parts: list[Any], va
     return True
 
 
-types_fast = native.flow_types if native else flow_types
+parts_fast = native.flow_parts if native else flow_parts
 
 
 def _plan(

@@ -286,11 +286,11 @@ def _extension() -> Any:
 
         found.register(
             tensor=EagerTensor, variable=Variable, array=EagerArray, array_element=TensorType,
-            shape=shapes.TensorShape, call=EagerCall, atoms=tuple(_ATOMS), kinds=abstract_value._KINDS,
-            kind_of=abstract_value_of, silence=SILENCE, silent=SILENT, begin=begin, end=end, busy=busy, stack=stack,
-            placement=placement, refused=(ValueError, errors.OpError),
+            shape=shapes.TensorShape, call=EagerCall, kept_attributes=KeptAttributes, atoms=tuple(_ATOMS),
+            kinds=abstract_value._KINDS, kind_of=abstract_value_of, silence=SILENCE, silent=SILENT, begin=begin,
+            end=end, busy=busy, stack=stack, placement=placement, refused=(ValueError, errors.OpError),
         )  # fmt: skip
-        return found if hasattr(found, "operator") else None
+        return found if hasattr(found, "flow_parts") else None
     except (ImportError, TypeError):
         return None
 

@@ -483,7 +483,7 @@ static const Entry registered[] = {
     {"atoms", &atoms}, {"kinds", &kinds}, {"kind_of", &kind_of}, {"call", &EagerCall}, {"silence", &silence},
     {"silent", &silent}, {"begin", &begin}, {"end", &end}, {"refused", &refused}, {"busy", &busy}, {"stack", &stack},
     {"placement", &placement}, {"numbers", &numbers}, {"operand", &operand}, {"tape", &Tape}, {"record", &Record},
-    {"own_files", &own_files}, {"carries_gradient", &carries}, {"read_variable", &read_variable},
+    {"kept_attributes", &KeptAttributes},    {"own_files", &own_files}, {"carries_gradient", &carries}, {"read_variable", &read_variable},
 };
 
 static const Entry names[] = {
@@ -528,9 +528,9 @@ static PyMethodDef functions[] = {
      "read(variable, recorders)\n--\n\nReturn the present value of a variable, and record the read."},
     {"tape_computed", (PyCFunction)(void (*)(void))computed_on_tape, METH_FASTCALL,
      "tape_computed(tape, op, inputs, attrs, outputs)\n--\n\nRecord an operation if the tape tracks an input."},
-    {"flow_types", (PyCFunction)(void (*)(void))flow_types, METH_FASTCALL,
-     "flow_types(numbers, tensors, parts, values)\n--\n\nAppend the parts of a flow's key for some tensors; return "
-     "whether they have a key."},
+    {"flow_parts", (PyCFunction)(void (*)(void))flow_parts, METH_FASTCALL,
+     "flow_parts(numbers, tensors, parts, records, handing_on, values)\n--\n\nAppend the parts of a flow's key for "
+     "records and some tensors; return whether all have parts."},
     {NULL},
 };
 

@@ -12,7 +12,7 @@ static const char *const record_names[RECORD_SLOTS] = {"op", "inputs", "attrs", 
 enum { TAPE_BUILDER, TAPE_RECORDS, TAPE_TRACKED, TAPE_SLOTS };
 static const char *const tape_names[TAPE_SLOTS] = {"_builder", "_records", "_tracked"};
 
-static PyObject *Tape, *Record, *own_files, *carries; /* set by `register` when tapes are imported */
+static PyObject *Tape, *Record, *KeptAttributes, *own_files, *carries; /* set by `register` when tapes are imported */
 static Py_ssize_t record_slots[RECORD_SLOTS], tape_slots[TAPE_SLOTS];
 static PyObject *read_variable, *no_attributes; /* the operation that reads a variable */
 static PyObject *name_computed, *name_accessed, *name_carries, *name_value;
@@ -166,17 +166,46 @@ static int add_to_flow(PyObject *numbers, PyObject *tensors, PyObject *parts, Py
     return failed < 0 || PyErr_Occurred() ? -1 : is_known;
 }
 
-/* Append the parts of the flow's key for some tensors: the numbers of those that it has, the types of others. */
-static PyObject *flow_types(PyObject *module, PyObject *const *args, Py_ssize_t count)
+/* Append the parts of the flow's key for some tensors; return 0 if one has none, -1 with an exception. */
+static int add_all_to_flow(PyObject *const *flow, PyObject *given)
 {
-    if (count != 4 || !PyDict_CheckExact(args[0]) || !PyList_CheckExact(args[1]) || !PyList_CheckExact(args[2]))
-        return PyErr_Format(PyExc_TypeError, "flow_types(numbers, tensors, parts, values)");
-    PyObject *values = PySequence_Fast(args[3], "values");
-    if (values == NULL) return NULL;
-    int found = 1;
+    PyObject *values = PySequence_Fast(given, "values");
+    int found = values == NULL ? -1 : 1;
     for (Py_ssize_t i = 0; found > 0 && i < PySequence_Fast_GET_SIZE(values); i++)
-        found = add_to_flow(args[0], args[1], args[2], PySequence_Fast_GET_ITEM(values, i));
-    Py_DECREF(values);
+        found = add_to_flow(flow[0], flow[1], flow[2], PySequence_Fast_GET_ITEM(values, i));
+    Py_XDECREF(values);
+    return found;
+}
+
+/* Append the parts for a record: what identifies its operation and attributes, and its inputs and outputs. */
+static int add_record_to_flow(PyObject *const *flow, PyObject *record, PyObject *handing_on)
+{
+    if (!IS_A(record, Record)) return 0;
+    PyObject *kept = AT(record, record_slots[RECORD_ATTRS]);
+    if (!IS_A(kept, KeptAttributes)) {
+        kept = AT(record, record_slots[RECORD_OP]);
+        int hands_on = PySet_Contains(handing_on, kept);
+        if (hands_on <= 0) return hands_on;
+    }
+    if (PyList_Append(flow[2], kept) < 0) return -1;
+    int found = add_all_to_flow(flow, AT(record, record_slots[RECORD_INPUTS]));
+    return found > 0 ? add_all_to_flow(flow, AT(record, record_slots[RECORD_OUTPUTS])) : found;
+}
+
+/* Append the parts of the flow's key for records, and for some tensors: the numbers of those that it has, the types of
+   others. Return whether all have parts. */
+static PyObject *flow_parts(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    if (count != 6 || !PyDict_CheckExact(args[0]) || !PyList_CheckExact(args[1]) || !PyList_CheckExact(args[2])
+        || !PyList_CheckExact(args[3]) || !PyAnySet_Check(args[4]) || Record == NULL)
+        return PyErr_Format(PyExc_TypeError, "flow_parts(numbers, tensors, parts, records, handing_on, values)");
+    int found = 1;
+    for (Py_ssize_t i = 0; found > 0 && i < PyList_GET_SIZE(args[3]); i++) {
+        PyObject *record = Py_NewRef(PyList_GET_ITEM(args[3], i));
+        found = add_record_to_flow(args, record, args[4]);
+        Py_DECREF(record);
+    }
+    if (found > 0) found = add_all_to_flow(args, args[5]);
     return found < 0 ? NULL : PyBool_FromLong(found);
 }
 
