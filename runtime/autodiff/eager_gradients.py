@@ -18,8 +18,7 @@ from ..core.abstract_value import abstract_value_of
 from ..core.devices import placement
 from ..core.symbolic_tensor import SymbolicTensor
 from ..core.tensor import EagerTensor
-from ..executors import Runner
-from ..executors import planned as planner
+from ..executors import EXECUTORS, Runner
 from ..ir.builder import Builder, is_plain
 from ..ir.value_types import TensorType
 from ..ops.framework.eager_calls import KeptAttributes
@@ -99,10 +98,12 @@ def input_for(x: EagerTensor, builder: Builder) -> SymbolicTensor:
     return builder.input_tensor("x", TensorType(x.dtype, x._array.shape))
 
 
-def finished(builder: Builder, tensors: Sequence[Any], found: Sequence[Any]) -> GradientPlan:
+def finished(
+    builder: Builder, tensors: Sequence[Any], found: Sequence[Any], executor: str = "plan"
+) -> GradientPlan:
     """Return the plan of a graph of gradients. Its inputs are those of the symbolic `tensors` that it reads."""
     outputs = [builder.operand(x) for x in found if x is not None]
     read = {*outputs, *(operand for operation in builder.operations for operand in operation.inputs)}
     arguments = [i for i, x in enumerate(tensors) if isinstance(x, SymbolicTensor) and x._value in read]
     graph = builder.finish(outputs, [tensors[i]._value for i in arguments])
-    return GradientPlan(planner(graph), arguments, [x is not None for x in found])
+    return GradientPlan(EXECUTORS[executor](graph), arguments, [x is not None for x in found])

@@ -5,7 +5,8 @@
                                                                            return (x.T @ dh,)
 
 Two tapes are the same if they have the same kept calls, tensors of the same types, and the same flow of tensors from
-record to record. A tape with other records, such as calls of functions, has no plan.
+record to record. A tape with other records, such as calls of functions, has no plan. If a plan runs for long, native
+code is compiled in the background, as for functions.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from .eager_gradients import GradientPlan, finished, input_for
 from .sparse_gradients import HANDING_ON
 from .tape_records import Key, Record, key_of
 
-OFTEN = 16
+OFTEN = 6
 """How many times a backward pass runs before it is traced, which takes as long as five runs."""
 
 _MOST_RECORDS = 4_096
@@ -149,4 +150,4 @@ def _plan(
         )
         if not all(x is None or isinstance(x, (SymbolicTensor, EagerTensor)) for x in found):
             return None
-        return finished(builder, list(stand_ins.values()), found)
+        return finished(builder, list(stand_ins.values()), found, "automatic")

@@ -48,7 +48,7 @@ _MOST_PARTS = 256
 _MOST_BYTES = 256
 """The maximum size of a tensor whose elements are in a key."""
 
-_ATOMS = frozenset({bool, int, str, type(None), dtypes.DType, dtypes.NarrowFloat})
+_ATOMS = frozenset({bool, int, str, type(None), dtypes.DType, dtypes.NarrowFloat, range, type})
 _LISTS = frozenset({list, tuple})
 _NUMBERS = frozenset(np.dtype(code).num for code in "?bhilqBHILQefdFD")
 """The numbers of the dtypes of arrays that have a key."""
@@ -103,6 +103,8 @@ def have_key(arguments: Iterable[Any], parts: list[Any], tensors: list[Any], tak
         elif kind is EagerArray and type(x.spec.element) is TensorType:
             parts += (kind, x.spec.element.dtype, x.spec.element.shape)
             tensors.append(x)
+        elif isinstance(x, np.dtype):
+            parts += (kind, x)
         elif kind is np.ndarray or isinstance(x, np.generic):
             if x.dtype.num not in _NUMBERS or not x.dtype.isnative:
                 return False

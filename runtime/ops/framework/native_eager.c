@@ -181,9 +181,9 @@ static int set_operands(PyObject **x, PyObject *const *given, int size, PyObject
         } else missing = missing < 0 ? i : size;
     }
     if (missing < 0) return 1;
-    if (missing == size || size == 1 || !PyArray_CheckExact(AT(x[1 - missing], array_offset))) return 0;
-    PyArrayObject *other = (PyArrayObject *)AT(x[1 - missing], array_offset);
-    x[missing] = number((PyObject *)PyArray_DESCR(other), given[missing]);
+    PyObject *other = missing == size || size == 1 ? NULL : AT(x[1 - missing], array_offset);
+    if (other == NULL || !PyArray_CheckExact(other)) return 0;
+    x[missing] = number((PyObject *)PyArray_DESCR((PyArrayObject *)other), given[missing]);
     if (x[missing] == Py_None) Py_CLEAR(x[missing]);
     return x[missing] != NULL ? 1 : PyErr_Occurred() ? -1 : 0;
 }

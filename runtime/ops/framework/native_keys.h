@@ -139,7 +139,7 @@ static int is_atom(PyObject *x)
 static int put_argument(Key *key, PyObject *x)
 {
     if (Py_IS_TYPE(x, Tensor)) return put_tensor(key, Py_NewRef(x));
-    if (is_atom(x)) return put_type(key, x) && put(key, Py_NewRef(x));
+    if (is_atom(x) || PyArray_DescrCheck(x)) return put_type(key, x) && put(key, Py_NewRef(x));
     if (PyFloat_CheckExact(x)) return put_float(key, x);
     if (PyList_CheckExact(x) || PyTuple_CheckExact(x)) return put_items(key, x);
     if (IS_A(x, TensorShape)) return put_type(key, x) && put(key, PyObject_GetAttr(x, name_dims));
