@@ -2,6 +2,7 @@
 
 multiply_add     c ← a · b           cblas_sgemm(rows first, as it is, as it is, m, n, k, 1, a, k, b, n, 0, c, n)
                  c ← c + aᵀ · b      cblas_sgemm(rows first, transposed, as it is, m, n, k, 1, a, m, b, n, 1, c, n)
+                 without BLAS, and for integers: the function of gemm_blocked.py
 ProductSizes     the table of agc_multiply(a, b, c, table) in kernels/native_products.c
 """
 
@@ -15,8 +16,9 @@ from .... import dtypes
 from ....kernels import blas, blas_limit, native_pool
 from ..codegen.dynamic_sizes import Size
 from ..codegen.function_builder import Emitter
-from ..codegen.llvm_types import Register, constant, constant_at, integer, ir
+from ..codegen.llvm_types import Register, constant, constant_at, integer, ir, null
 from ..llvm_engine import known_as
+from . import gemm_blocked
 
 
 class Matrix(NamedTuple):
@@ -63,11 +65,13 @@ def shares_products() -> bool:
 
 def multiply_add(
     e: Emitter, dtype: dtypes.DType, sizes: tuple[int, int, int], a: Matrix, b: Matrix, c: Matrix,
-    before: Register | None = None,
+    adds: Register | None = None,
 ) -> None:  # fmt: skip
-    """Emit `c ← a · b + before · c`; `before` is 0 or 1."""
+    """Emit `c ← a · b`, or `c ← c + a · b` if `adds` is true."""
     gemm = blas.find(dtype)
-    assert gemm is not None
+    if gemm is None:
+        _multiply_blocked(e, dtype, sizes, a, b, c, adds)
+        return
     known_as(gemm.symbol, gemm.address)
     flag, kind = integer(32), integer(gemm.bits)
 
@@ -79,12 +83,34 @@ def multiply_add(
         is_size = isinstance(matrix.lead, Size)  # which may be 0
         return whole(Size.of(e.intrinsic("smax", e.word(matrix.lead), e.word(1))) if is_size else matrix.lead)
 
+    zero, one = (_factor(e, dtype, value) for value in (0, 1))
     arguments = [
         *(flag(value) for value in (blas.ROWS_FIRST, a.flag, b.flag)), *map(whole, sizes),
-        _factor(e, dtype, 1), a.address, lead(a), b.address, lead(b),
-        _factor(e, dtype, 0) if before is None else before, c.address, lead(c),
+        one, a.address, lead(a), b.address, lead(b),
+        zero if adds is None else e.choose(adds, one, zero), c.address, lead(c),
     ]  # fmt: skip
     e.call(gemm.symbol, ir().VoidType(), *arguments)
+
+
+def _multiply_blocked(
+    e: Emitter, dtype: dtypes.DType, sizes: tuple[int, int, int], a: Matrix, b: Matrix, c: Matrix,
+    adds: Register | None,
+) -> None:  # fmt: skip
+    m, n, k = sizes
+    turned = a.flag == blas.TRANSPOSED
+    distances = [1 if turned else a.lead, a.lead if turned else 1, b.lead, c.lead]
+    row, longest = n * dtype.size, gemm_blocked.longest(turned)
+    values = [*(each * dtype.size for each in distances), m, row, k, longest, 0, 0, 0, 0, row, 1, 1, 0]
+    words = [e.word(0), e.word(0) if adds is None else e.b.zext(adds, integer(64)), *map(e.word, values)]
+    table = e.slot(integer(64), len(words))
+    for position, value in enumerate(words):
+        e.b.store(value, e.b.gep(table, [e.word(position)], source_etype=integer(64)))
+    if adds is None and isinstance(k, Size):  # which may be 0
+        arguments = c.address, integer(8)(0), e.word(m * row), integer(1)(0)
+        e.call("llvm.memset.p0.i64", ir().VoidType(), *arguments)
+    pack = e.function_named(gemm_blocked.packing(dtype, b.flag == blas.TRANSPOSED), ir().VoidType(), [])
+    addresses = null(), pack, a.address, b.address, c.address, table
+    e.call(gemm_blocked.symbol(dtype), ir().VoidType(), *addresses)
 
 
 def _factor(e: Emitter, dtype: dtypes.DType, value: int) -> Register:

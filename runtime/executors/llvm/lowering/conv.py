@@ -5,8 +5,8 @@ conv_backprop_filter       for each part, and block in it:       rows ← window
 conv_backprop_input        with stride 1: a convolution of dy with the flipped filter
                            else, for each image and block in it: rows ← dy[block] · wᵀ;  add each to its window of x'
 
-Threads share blocks, parts and images; each product is one call of BLAS. What reads y element by element runs on
-each block before the next one is computed (blockwise.py).
+Threads share blocks, parts and images; each product is one call of BLAS, or of gemm_blocked.py. What reads y element by
+element runs on each block before the next one is computed (blockwise.py).
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from ..codegen.dynamic_shapes import regrouped
 from ..codegen.dynamic_sizes import Size
 from ..codegen.function_builder import Emitter
 from ..codegen.lazy_values import Buffer, Index, LazyValue, Shape
-from ..codegen.llvm_types import Register, constant, integer
+from ..codegen.llvm_types import Register, integer
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError, lowers
 from . import conv_by_channel as by_channel
-from . import conv_by_loops, conv_winograd
+from . import conv_winograd
 from .blas_calls import Matrix, multiply_add, one_thread
 from .conv_by_channel import ConvolvedByChannel, is_by_channel
 from .conv_windows import PART_BYTES, PARTS, BlockwiseConvolution, Windows, aligned
@@ -129,7 +129,7 @@ class Convolved(BlockwiseConvolution):
 
 
 def _convolved(e: Emitter, windows: Windows, source: Buffer, filters: Buffer) -> Blockwise:
-    if conv_winograd.is_usable(windows, filters.shape[-1]):
+    if conv_winograd.is_usable(windows, source.dtype, filters.shape[-1]):
         transformed = conv_winograd.transformed_filters(e, filters, windows.channels)
         return conv_winograd.ConvolvedByWinograd(windows, source, transformed)
     kind = ConvolvedByChannel if is_by_channel(windows, filters.shape[-1]) else Convolved
@@ -149,10 +149,7 @@ def _(region: Region, operation: Operation, node: LazyValue, filter: LazyValue) 
     setting, own = Setting(operation, node.shape, filter.shape), node.dtype
     setting.refuse_empty(node, filter)
     x, w = setting.channels_last(widened(region, node)), widened(region, filter)
-    if blas.find(x.dtype) is None:
-        y: LazyValue = conv_by_loops.convolved(region, setting, x, w)
-    else:
-        y = _convolved(region.e, setting.windows(x.dtype), region.stored(x), _matrix(region, w))
+    y = _convolved(region.e, setting.windows(x.dtype), region.stored(x), _matrix(region, w))
     return as_dtype(region, setting.as_given(y), own)
 
 
@@ -168,10 +165,8 @@ def _(region: Region, operation: Operation, node: LazyValue, sizes: LazyValue, b
     setting.refuse_misfit(back)
     setting.refuse_empty(node, back)
     x, dy = (setting.channels_last(widened(region, part)) for part in (node, back))
-    if blas.find(x.dtype) is None:
-        return as_dtype(region, conv_by_loops.filter_gradient(region, setting, shape, x, dy), own)
     windows = setting.windows(x.dtype)
-    if conv_winograd.is_usable(windows, setting.given):
+    if conv_winograd.is_usable(windows, x.dtype, setting.given):
         total: LazyValue = conv_winograd.filter_gradient(region, windows, region.stored(x), region.stored(dy))
     else:
         gradient = by_channel.filter_gradient if setting.is_by_channel(x.dtype) else _filter_gradient
@@ -202,9 +197,7 @@ def _filter_gradient(region: Region, setting: Setting, x: Buffer, dy: Buffer) ->
         with e.nest([Size.of(e.minus(end, start))], parallel=False) as (number,):
             block = blocks.at(e, e.plus(start, number))
             place = windows.piece(e, x, block, blocks, memory)
-            before = e.choose(
-                e.b.icmp_unsigned("==", number, e.word(0)), constant(dtype, 0), constant(dtype, 1)
-            )
+            adds = e.b.icmp_unsigned("!=", number, e.word(0))
             with e.nest([windows.groups], parallel=False) as (group,):
                 matrix = windows.matrix(e, place, block, group, _after(e, memory, piece))
                 column = e.times(e.plus(group, columns), each)
@@ -213,7 +206,7 @@ def _filter_gradient(region: Region, setting: Setting, x: Buffer, dy: Buffer) ->
                     Matrix(matrix, windows.lead(), blas.TRANSPOSED),
                     Matrix(beyond(e, dy, e.plus(e.times(block.start, given), column)), given),
                     Matrix(beyond(e, total, e.plus(e.times(part, inside * given), column)), given),
-                    before,
+                    adds,
                 )  # fmt: skip
     if count == 1:
         return total.also((inside, given), is_own=True)
@@ -234,12 +227,10 @@ def _(
     setting.refuse_misfit(back)
     setting.refuse_empty(filter, back)
     w, dy, slide = widened(region, filter), setting.channels_last(widened(region, back)), setting.slide
-    if blas.find(w.dtype) is None:
-        found: LazyValue = conv_by_loops.input_gradient(region, setting, w, dy)
-    elif setting.is_by_channel(w.dtype) and all(
+    if setting.is_by_channel(w.dtype) and all(
         1 in pair for pair in zip(slide.strides, slide.dilations, strict=True)
     ):
-        found = by_channel.input_gradient(region, setting, _matrix(region, w), region.stored(dy))
+        found: LazyValue = by_channel.input_gradient(region, setting, _matrix(region, w), region.stored(dy))
     elif set(slide.strides) == {1}:
         found = _by_flipped_filter(region, setting, w, region.stored(dy))
     else:

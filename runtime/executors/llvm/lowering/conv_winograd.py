@@ -20,7 +20,7 @@ from ..codegen.blockwise import BYTES, RowBlock, RowBlocks, Scratch
 from ..codegen.dynamic_sizes import Size
 from ..codegen.function_builder import Emitter
 from ..codegen.lazy_values import Buffer, Index
-from ..codegen.llvm_types import Element, Register, constant, integer
+from ..codegen.llvm_types import Element, Register, integer
 from ..codegen.region_lowering import Region
 from .blas_calls import Matrix, multiply_add, one_thread
 from .conv_windows import PART_BYTES, PARTS, BlockwiseConvolution, Windows, aligned
@@ -41,10 +41,11 @@ _TILES = 48
 """The fewest tiles of a block, which are the rows of its products. Large filters, read for each block, need more."""
 
 
-def is_usable(windows: Windows, given: int) -> bool:
+def is_usable(windows: Windows, dtype: dtypes.DType, given: int) -> bool:
     """Return whether a convolution has such a filter, an even number of rows and columns, and enough of each."""
     slide, sizes = windows.slide, windows.slide.outputs
-    is_square = slide.window == (3, 3) and {*slide.strides, *slide.dilations} == {1} and windows.groups == 1
+    is_plain = {*slide.strides, *slide.dilations} == {1} and windows.groups == 1 and dtype.kind == "f"
+    is_square = is_plain and slide.window == (3, 3)
     is_even = is_square and not sizes[0] % 2 and not sizes[1] % 2
     is_large = math.prod(windows.result_sizes) >= 4 * _TILES
     return is_even and is_large and min(windows.channels, given) >= _CHANNELS
@@ -178,13 +179,12 @@ def filter_gradient(region: Region, windows: Windows, x: Buffer, dy: Buffer) -> 
         with e.nest([Size.of(e.minus(end, start))], parallel=False) as (number,):
             block = blocks.at(e, e.plus(start, number))
             tiles = _Tiles(e, windows, given, dtype, block, blocks, memory)
-            is_first = e.b.icmp_unsigned("==", number, e.word(0))
-            _add_block(tiles, x, dy, own, e.choose(is_first, constant(dtype, 0), constant(dtype, 1)))
+            _add_block(tiles, x, dy, own, e.b.icmp_unsigned("!=", number, e.word(0)))
     sum = region.stored(reduced(region, total, sums(dtype), [0], (16, taken * given), dtype))
     return _transformed_matrices(e, sum, list(zip(*_FILTER, strict=True)), taken, given)
 
 
-def _add_block(tiles: _Tiles, x: Buffer, dy: Buffer, total: Buffer, before: Register) -> None:
+def _add_block(tiles: _Tiles, x: Buffer, dy: Buffer, total: Buffer, adds: Register) -> None:
     """Emit the addition of a block's products to 16 sums."""
     e, dtype, (_, taken, given) = tiles.e, x.dtype, total.shape
     tiles.transform_source(x)
@@ -194,7 +194,7 @@ def _add_block(tiles: _Tiles, x: Buffer, dy: Buffer, total: Buffer, before: Regi
         tiles.store(tiles.outer, tile, channel, _transformed(e, list(zip(*_OUTPUT, strict=True)), values))
     with e.nest([16], parallel=False) as (k,):
         factors = _matrix(e, tiles.inner, k, blas.TRANSPOSED), _matrix(e, tiles.outer, k)
-        multiply_add(e, dtype, (taken, given, tiles.count), *factors, _matrix(e, total, k), before)
+        multiply_add(e, dtype, (taken, given, tiles.count), *factors, _matrix(e, total, k), adds)
 
 
 def transformed_filters(e: Emitter, filters: Buffer, taken: int) -> Buffer:

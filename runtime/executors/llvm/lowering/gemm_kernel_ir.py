@@ -24,6 +24,8 @@ class Sizes(NamedTuple):
 
     stays: int
     """1 if full-width strips are read without packing."""
+    adds: int
+    """1 if the product is added to c."""
     down: int
     """The distance between rows of a."""
     along: int
@@ -234,7 +236,9 @@ part: ; some rows of all strips
   %start = phi i64 [ 0, %0 ], [ %start.next, %part.done ]
   %rows.left = sub i64 %k, %start
   %count = call i64 @llvm.smin.i64(i64 %rows.left, i64 %length)
-  %is.first = icmp eq i64 %start, 0
+  %is.begin = icmp eq i64 %start, 0
+  %starts.anew = icmp eq i64 %adds, 0
+  %is.first = and i1 %is.begin, %starts.anew
   %a.start = mul i64 %start, %along
   %a.first = getelementptr i8, ptr %a, i64 %a.start
   %b.start = mul i64 %start, %apart

@@ -120,7 +120,7 @@ class Product:
         elif is_open and self.dtype is dtypes.float16:
             self._by_elements(a, b, c)
         elif is_open:
-            self._of_any_size(a, b, c)
+            self._alone(self.m, a, b, c)
         elif self.size < LARGE or self.dtype is dtypes.float16:
             self._in_registers(a, b, c)
         else:
@@ -161,9 +161,9 @@ class Product:
         threads, size = count_of_threads(), self.m * self.n * self.k
         is_shared = threads > 1 and size >= SHARED
         sizes = self._sizes(threads, size >= WAKES or e.is_repeated)
-        value = ir().Constant(ir().ArrayType(integer(64), len(sizes)), list(sizes))
-        table = constant_at(e.module, f"product.{'.'.join(map(str, sizes))}", value)
-        self._by_function(runner(e) if is_shared else null(), a, b, c, table)
+        pack = e.function_named(gemm_blocked.packing(self.dtype, self.b.turned), ir().VoidType(), [])
+        run = runner(e) if is_shared else null()
+        e.call(gemm_blocked.symbol(self.dtype), ir().VoidType(), run, pack, a, b, c, self._table(sizes))
 
     def _by_elements(self, a: Register, b: Register, c: Register) -> None:
         """Emit a loop for dynamic sizes of float16. The accumulator is float32, as in NumPy."""
@@ -180,30 +180,6 @@ class Product:
                 put(e, slot, e.b.fadd(get(e, single, slot), product))
             position = e.plus(e.times(row, self.n), column)
             e.store(half, c, position, converted(e, get(e, single, slot), single, half))
-
-    def _of_any_size(self, a: Register, b: Register, c: Register) -> None:
-        """Call the function for all sizes with dynamic sizes, on one thread. Clear the result first, for k = 0."""
-        e, size = self.e, self.dtype.size
-        m, n, k = map(e.word, (self.m, self.n, self.k))
-        row = e.times(n, size)
-        down, along = (e.word(1), m) if self.a.turned else (k, e.word(1))
-        row_stride = k if self.b.turned else n
-        distances = [e.times(each, size) for each in (down, along, row_stride, n)]
-        longest = e.word(gemm_blocked.longest(self.a.turned))
-        units = map(e.word, (0, 0, 0, 0))
-        words = [e.word(0), *distances, m, row, k, longest, *units, row, *map(e.word, (1, 1, 0))]
-        table = e.slot(integer(64), len(words))
-        for position, value in enumerate(words):
-            e.b.store(value, e.b.gep(table, [e.word(position)], source_etype=integer(64)))
-        whole = e.b.mul(m, row)
-        e.call("llvm.memset.p0.i64", ir().VoidType(), c, integer(8)(0), whole, integer(1)(0))
-        self._by_function(null(), a, b, c, table)
-
-    def _by_function(self, run: Register, a: Register, b: Register, c: Register, table: Register) -> None:
-        """Emit the call of the function for all sizes."""
-        e = self.e
-        pack = e.function_named(gemm_blocked.packing(self.dtype, self.b.turned), ir().VoidType(), [])
-        e.call(gemm_blocked.symbol(self.dtype), ir().VoidType(), run, pack, a, b, c, table)
 
     def _sizes(self, threads: int, wakes: bool) -> gemm_kernel_ir.Sizes:
         """Return the size table of the product.
@@ -228,7 +204,7 @@ class Product:
             units = 0, across * (k if self.b.turned else 1), across, 0, across, strips
         a_unit, b_unit, c_unit, m_unit, n_unit, count = units
         return gemm_kernel_ir.Sizes(
-            int(stays), down * size, along * size, row_stride * size,
+            int(stays), 0, down * size, along * size, row_stride * size,
             n * size, m, n * size, k, gemm_blocked.length(k, self.a.turned), a_unit * size, b_unit * size,
             c_unit * size, m_unit, n_unit * size, count, threads, int(wakes),
         )  # fmt: skip
@@ -276,9 +252,7 @@ class Product:
         e, a, b, batch = self.e, self.a, self.b, self.batch
         a_lead, b_lead = self.m if a.turned else self.k, self.k if b.turned else self.n
         if not shares_products():
-            first, second, result = addresses
-            matrices = Matrix(first, a_lead, a.flag), Matrix(second, b_lead, b.flag), Matrix(result, self.n)
-            multiply_add(e, self.dtype, (m, self.n, self.k), *matrices)
+            self._alone(m, *addresses)
             return
         sizes = ProductSizes(
             [*blas.LETTERS].index(self.dtype), a.flag, b.flag, m, self.n, self.k, a_lead, b_lead, self.n,
@@ -286,6 +260,12 @@ class Product:
             batch.number, batch.inner, *batch.a, *batch.b, *batch.c, count_of_threads(), int(e.is_repeated),
         )  # fmt: skip
         e.call("agc_multiply", ir().VoidType(), *addresses, self._table(sizes))
+
+    def _alone(self, m: int, a: Register, b: Register, c: Register) -> None:
+        """Emit one call, on the thread that runs the code."""
+        first = Matrix(a, self.m if self.a.turned else self.k, self.a.flag)
+        second = Matrix(b, self.k if self.b.turned else self.n, self.b.flag)
+        multiply_add(self.e, self.dtype, (m, self.n, self.k), first, second, Matrix(c, self.n))
 
     def _table(self, sizes: Sequence[int]) -> Register:
         """Return the address of a table of sizes: a constant, or a stack slot if a size is dynamic."""
