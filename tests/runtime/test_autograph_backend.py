@@ -3,19 +3,7 @@
 import agc.runtime as tf
 import numpy as np
 import pytest
-
-
-def agrees(f, *inputs, dtype=None):
-    """Run `f` on Python numbers, eager tensors and in graphs; all must give the same."""
-    for args in inputs:
-        args = args if isinstance(args, tuple) else (args,)
-        expected = f(*args)
-        tensors = [tf.constant(arg, dtype) for arg in args]
-        for run in (f, tf.function(f), tf.function(f, experimental_executor="interpret")):
-            found = run(*tensors)
-            tf.nest.map_structure(
-                lambda e, g: np.testing.assert_allclose(np.asarray(g), e, rtol=1e-6), expected, found
-            )
+from support.agreement import agrees
 
 
 def test_if_elif_else():

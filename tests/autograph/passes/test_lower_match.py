@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable
 from typing import Any
 
 import agc.runtime as tf
@@ -14,6 +13,7 @@ from agc.autograph.passes import pipeline
 from agc.autograph.passes.base import Context
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from support.agreement import EXECUTORS, agrees
 from support.random_matches import SURROUNDINGS, Grower
 from support.semantics import PREFIXES, converted_text, module_of
 
@@ -44,19 +44,6 @@ def test_a_lowered_match_behaves_as_in_python(data: st.DataObject) -> None:
 
 
 # On tensors.
-
-EXECUTORS = (tf.function, lambda f: tf.function(f, experimental_executor="interpret"))
-
-
-def agrees(f: Callable[..., Any], *inputs: Any) -> None:
-    """Python's numbers, eager tensors and both executors give the same."""
-    for args in inputs:
-        args = args if isinstance(args, tuple) else (args,)
-        expected = f(*args)
-        tensors = [tf.constant(arg) for arg in args]
-        assert int(f(*tensors)) == expected
-        for function in EXECUTORS:
-            assert int(function(f)(*tensors)) == expected, args
 
 
 class Color(enum.IntEnum):
@@ -168,9 +155,9 @@ def sequences(xs):
 
 @pytest.mark.parametrize("xs", [[], [4], [0, 5], [7, 5], [5, 7], [1, 2, 3], [1, 2, 0]])
 def test_sequences_of_known_length(xs: list[int]) -> None:
-    for function in EXECUTORS:
-        assert int(function(sequences)(tf.constant(xs, tf.int32))) == sequences(xs)
-        assert int(function(sequences)([tf.constant(x) for x in xs])) == sequences(xs)
+    for options in EXECUTORS:
+        assert int(tf.function(sequences, **options)(tf.constant(xs, tf.int32))) == sequences(xs)
+        assert int(tf.function(sequences, **options)([tf.constant(x) for x in xs])) == sequences(xs)
 
 
 def test_rows_are_sequences_too() -> None:

@@ -14,21 +14,9 @@ import threading
 import typing
 
 import agc.runtime as tf
-import numpy as np
 import pytest
 from agc.autograph import do_not_convert
-
-
-def agrees(f, *inputs):
-    for args in inputs:
-        args = args if isinstance(args, tuple) else (args,)
-        expected = f(*args)
-        for run in (f, tf.function(f), tf.function(f, experimental_executor="interpret")):
-            found = run(*map(tf.constant, args))
-            tf.nest.map_structure(
-                lambda e, g: np.testing.assert_array_equal(np.asarray(g), e), expected, found
-            )
-
+from support.agreement import agrees
 
 # Special methods.
 
