@@ -8,7 +8,6 @@ Each step raises `CannotCompileError` with its reasons.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from types import TracebackType
 from typing import Any
 
 from ...core.shapes import num_elements
@@ -19,7 +18,7 @@ from ...ir.source_location import Origin
 from ...ir.value_types import ListType, VariableType
 from . import availability, list_abi, llvm_engine
 from .codegen.llvm_types import STORED
-from .diagnostics import CompilationError, CompilerFaultError
+from .diagnostics import CompilationError, FaultBoundary
 
 _FEWEST = 1024
 """The number of elements from which a variable is overwritten by its new value, if all together are many."""
@@ -57,22 +56,6 @@ def _of_results(graph: Graph) -> list[str]:
         elif isinstance(output.spec, ListType):
             list_abi.demand_compiled(output.spec)
     return reasons
-
-
-class Fence:
-    """Context manager that converts unexpected errors of the compiler to `CompilerFaultError`."""
-
-    def __init__(self, graph: Graph) -> None:
-        self._graph = graph
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if isinstance(error, Exception) and not isinstance(error, (CannotCompileError, CompilationError)):
-            raise CompilerFaultError(self._graph.name, error) from getattr(error, "__cause__", None) or error
 
 
 def refused(graph: Graph, refusal: CannotCompileError) -> CompilationError:
@@ -150,7 +133,7 @@ def _unit_of(graph: Graph, is_located: bool = False) -> Any:
     if why is not None:
         raise ValueError(f"there is no native code: {why}")
     try:
-        with Fence(graph):
+        with FaultBoundary(graph):
             plain, _ = prepared(with_streams(graph)[0])
             return lowered(plain, [value.spec for value in plain.inputs], is_located=is_located)
     except CannotCompileError as refusal:

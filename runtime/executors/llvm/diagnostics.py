@@ -16,8 +16,10 @@ fix: run the function with jit_compile=False; report this message and print(f.ge
 from __future__ import annotations
 
 from collections.abc import Iterable
+from types import TracebackType
 
 from ...errors import InternalError, InvalidArgumentError
+from ...functionalize.errors import CannotCompileError
 from ...ir.graph import Graph, Operation
 
 CODE = "AGC220"
@@ -63,6 +65,22 @@ class CompilerFaultError(InternalError):
             "fix: run the function with jit_compile=False; report this message and "
             f"print({name}.get_concrete_function(...).graph)"
         )
+
+
+class FaultBoundary:
+    """Context manager that converts unexpected errors of a compiler to `CompilerFaultError`."""
+
+    def __init__(self, graph: Graph, how: str = "to native code") -> None:
+        self._graph, self._how = graph, how
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if isinstance(error, Exception) and not isinstance(error, (CannotCompileError, CompilationError)):
+            raise CompilerFaultError(self._graph.name, error, self._how) from error.__cause__ or error
 
 
 def tell(fault: CompilerFaultError | str) -> None:

@@ -25,7 +25,8 @@ from ...ops.state.compare_and_swap import exchange
 from ..compiled_function import FAILED, CompiledFunction
 from . import exclusive, llvm_engine, value_specialization
 from .call import native_call
-from .compile_graph import Fence, prepared, refused
+from .compile_graph import prepared, refused
+from .diagnostics import FaultBoundary
 from .list_abi import demand_compiled, described, received
 
 if TYPE_CHECKING:
@@ -141,7 +142,7 @@ class JitFunction(CompiledFunction):
         return None if results is FAILED else [*results, *(copy._array for copy in copies.values())]
 
     def _prepare(self, arguments: Sequence[Any]) -> None:
-        with Fence(self.graph):
+        with FaultBoundary(self.graph):
             self._lowered(arguments)
 
     def _run(self, arguments: Sequence[Any]) -> Any:
@@ -200,7 +201,7 @@ class JitFunction(CompiledFunction):
         return self._compiled([*arguments, *self._streams])
 
     def _compiled(self, arguments: Sequence[Any]) -> Compiled:
-        with Fence(self.graph), Pause(), room_for(self.graph):
+        with FaultBoundary(self.graph), Pause(), room_for(self.graph):
             unit, by_value = self._lowered(arguments)
             if by_value != self.by_value:
                 self.by_value = by_value

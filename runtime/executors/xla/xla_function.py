@@ -25,8 +25,9 @@ from ...functionalize.variables import without_variables
 from ...ir.graph import Graph
 from ...ir.value_types import ListType, VariableType
 from ..compiled_function import FAILED, CompiledFunction
+from ..llvm.diagnostics import FaultBoundary
 from .buffers import moved
-from .diagnostics import FaultBoundary, refused
+from .diagnostics import refused
 from .static_form import static_form
 from .xla_program import XlaProgram
 
@@ -139,7 +140,7 @@ class XlaFunction(CompiledFunction):
         self._program(self._given(arguments, before))
 
     def _program(self, arrays: Sequence[Any]) -> XlaProgram:
-        with FaultBoundary(self.graph), Pause():
+        with FaultBoundary(self.graph, "by XLA"), Pause():
             if self._plain is None:
                 self._plain = self._functional()
             graph, assigned = self._plain
