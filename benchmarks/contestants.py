@@ -1,6 +1,6 @@
-"""Who takes part: a library in one of its modes, wherever an interpreter has it.
+"""The contestants: a library in one of its modes, if an interpreter has it.
 
-agc eager      operations one by one            TF eager        operations one by one, where nothing else is asked
+agc eager      operations one by one            TF eager        operations one by one, of eager workloads
 agc plan       jit_compile=False                TF graph        tf.function
 agc automatic  jit_compile=None, after half     TF XLA          jit_compile=True
                a second of calls                JAX, torch, torch compiled, numba

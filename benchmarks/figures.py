@@ -48,7 +48,7 @@ class Figures:
         return cls(**json.loads(path.read_text()))
 
     def contestants(self, order: Sequence[str]) -> list[str]:
-        """Those who have a figure."""
+        """Return the contestants that have a figure."""
         present = {name for row in self.calls.values() for name in row}
         return [name for name in order if name in present]
 

@@ -1,4 +1,4 @@
-"""The order of things: everybody once with results compared, then round by round, everybody in turn."""
+"""Measure the contestants: first each of them once, with results compared, then in turn in each round."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from .processes import ROOT, SILENCE, Process
 from .workloads import GROWTH, LOOPS, WORKLOADS
 
 PATIENCE = 2.0
-"""Seconds. Who takes longer for a figure gives only one."""
+"""Seconds. A contestant that takes longer for a figure gives only one."""
 
 LONGEST = 300.0
-"""Seconds. Who takes longer to answer has no figure."""
+"""Seconds. A contestant that takes longer to answer has no figure."""
 
 MOST_SILENCES = 2
-"""Who does not answer so many questions is asked no more."""
+"""A contestant that has not answered so many requests gets no more."""
 
 QUIET = 0.1
 """Seconds before each figure: threads of BLAS go on looking for work for a while, on the processor that others need."""
@@ -61,7 +61,7 @@ def _process(contestant: Contestant, python: str) -> Process:
 
 
 class Measurement:
-    """Fills figures by asking the processes."""
+    """Fills figures with the answers of the processes."""
 
     def __init__(
         self, figures: Figures, asked: Processes, size: str = "full", patience: float = LONGEST
@@ -74,7 +74,7 @@ class Measurement:
         self._silences: Counter[str] = Counter()
 
     def compare(self, workload: str, question: str = "first") -> None:
-        """Everybody's first call. Whose result is another than what NumPy gives by hand, is not measured.
+        """Measure first calls. A contestant with another result than the program in NumPy is not measured.
 
         A `cold` first call has nothing before it in its process.
         """
@@ -107,7 +107,7 @@ class Measurement:
         ]
 
     def measure(self, workload: str, table: Table | None = None) -> None:
-        """One more figure of everybody who has given a result, in the table of calls if no other is given."""
+        """Add a figure of each contestant with a result to a table, by default that of calls."""
         firsts = self._figures.colds.get(workload) or self._figures.firsts.get(workload, {})
         for name in firsts.keys() | {REFERENCE}:
             if (workload, name) in self._slow:
@@ -121,7 +121,7 @@ class Measurement:
                     self._slow.add((workload, name))
 
     def first_calls(self, workload: str) -> None:
-        """One more first call of everybody who is not slow."""
+        """Add a first call of each contestant that is not slow."""
         for name in [*self._figures.firsts.get(workload, {})]:
             if self._figures.firsts[workload][name][0] < PATIENCE * 1e3:
                 answer = self.ask("first", workload, name)
@@ -135,7 +135,7 @@ class Measurement:
     def ask(self, question: str, workload: str, name: str) -> dict[str, Any] | None:
         """Return the answer of a contestant. Where there is none, note why."""
         if self._silences[name] >= MOST_SILENCES:
-            answer = {"error": "not asked, as it was silent before"}
+            answer = {"error": "left out: it has not answered before"}
         else:
             time.sleep(QUIET)
             answer = _answer(self._processes[name], question, workload, self._size, self._patience)
@@ -149,7 +149,7 @@ class Measurement:
 def _answer(
     process: Process, question: str, workload: str, size: str, patience: float = LONGEST
 ) -> dict[str, Any]:
-    """With an error, too, where the process does not live to answer."""
+    """Return the answer, which has an error if the process has ended without one."""
     try:
         return process.ask(question, workload, size, within=patience)
     except RuntimeError as error:
@@ -159,7 +159,7 @@ def _answer(
 def memory(
     figures: Figures, pythons: Sequence[str], only: Sequence[str], size: str, workloads: Sequence[str]
 ) -> None:
-    """The memory of some workloads, each in a process that does nothing else."""
+    """Measure the memory of workloads, each in a process of its own."""
     for workload in workloads:
         module = WORKLOADS[workload].load()
         with processes(pythons, only) as fresh:
@@ -173,7 +173,7 @@ def memory(
 
 
 def imports(figures: Figures, asked: Processes, rounds: int) -> None:
-    """What importing a library takes, in fresh processes by turns; the first writes the bytecode."""
+    """Measure imports, in new processes in turn; the first one writes the bytecode."""
     libraries = {process.library: process for name, process in asked.items() if name != REFERENCE}
     for round_number in range(rounds + 1):
         for library, process in libraries.items():
@@ -188,7 +188,7 @@ def _noted(table: Table, workload: str, name: str, figure: float) -> None:
 
 
 def _difference(name: str, module: Any, expected: Any, found: Any) -> str | None:
-    """How far a result is from what it should be, or None where it is near enough."""
+    """Return the difference between two results as text; None if they are equal enough."""
     if name == LIMIT and not found:
         return None  # bare calls of BLAS have no result
     if len(expected) != len(found):
@@ -208,5 +208,5 @@ def _difference(name: str, module: Any, expected: Any, found: Any) -> str | None
 
 
 def _error(want: np.ndarray[Any, Any], have: np.ndarray[Any, Any]) -> float:
-    """The largest, relative to the largest number."""
+    """Return the largest error, relative to the largest number."""
     return float(np.max(np.abs(want - have)) / max(np.max(np.abs(want)), 1e-30))

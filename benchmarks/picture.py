@@ -8,7 +8,7 @@
     Collatz        ●     ○  ●           ○
                    1       10      100          (logarithmic)
 
-Where there is no limit, the fastest stands for it. Dots that would hide each other stand one below the other.
+Without a limit, the fastest contestant is 1. Dots that would hide each other are drawn one below the other.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ COLORS = {
     "JAX": "#1b7837", "torch": "#762a83", "torch compiled": "#c2a5cf", "numba": "#8c6d1f", "NumPy": "#777777",
 }  # fmt: skip
 PANELS = {"Whole models": (MODELS, 2), "Small programs": (TABLE, 6)}
-"""Their workloads, and how many decades they show at most: dots that are farther away stand at the end."""
+"""Their workloads, and how many decades they show at most: dots that are farther away are drawn at the end."""
 LEFT, RIGHT, ROW, TOP, FOOT, WIDTH = 330, 60, 36, 84, 32, 1000
 LEGEND = 6  # names a line
 LANES = (0, -10, 10)  # above and below the line of a workload
@@ -78,7 +78,7 @@ def _times(row: Mapping[str, float]) -> dict[str, float]:
 
 
 def _place(times: float, decades: int) -> float:
-    # Half a decade is left of the limit, for those who beat it.
+    # Half a decade is left of the limit, for contestants that beat it.
     share = (math.log10(min(max(times, 0.33), 10.0**decades)) + 0.5) / (decades + 0.5)
     return LEFT + share * (WIDTH - LEFT - RIGHT)
 

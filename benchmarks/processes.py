@@ -22,7 +22,7 @@ from typing import Any
 ROOT = pathlib.Path(__file__).parents[1]
 
 SILENCE = "no answer within"
-"""So begins the error of who takes too long."""
+"""The beginning of the error of a process that takes too long."""
 
 NOT_INHERITED = ("PYTHONDONTWRITEBYTECODE", "OPENBLAS_", "OMP_", "MKL_")
 """The beginnings of variables that the processes do not get: BLAS chooses its code for the processor by itself."""
@@ -88,7 +88,7 @@ class Process:
         if self._worker is None:
             self._worker = self._started()
         assert self._worker.stdin is not None and self._worker.stdout is not None
-        with contextlib.suppress(BrokenPipeError):  # who has ended gives no line
+        with contextlib.suppress(BrokenPipeError):  # a process that has ended gives no line
             self._worker.stdin.write(json.dumps(request) + "\n")
             self._worker.stdin.flush()
         if within is not None and not select.select([self._worker.stdout], [], [], within)[0]:

@@ -1,4 +1,4 @@
-"""What the figures should be, and whether they are: `pass` or `MISS`, or nothing where somebody is missing."""
+"""The bounds of the figures: `pass` or `MISS` for each, nothing if a contestant is missing."""
 
 from __future__ import annotations
 

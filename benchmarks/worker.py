@@ -1,4 +1,4 @@
-"""One contestant, in a process of its own: it is asked by a line, and answers by a line of JSON.
+"""One contestant, in a process of its own: a request is a line of JSON, and so is the answer.
 
     ["first", "power", "full"]    →  {"seconds": 0.021, "result": [[...]],    the call that traces and compiles,
                                       "overhead": 0.0208}                     and what it takes over later ones
@@ -10,8 +10,8 @@
     ["memory", "power", "full"]   →  {"before": 61.2, "after": 63.5}          the most that it took, in MB
     whatever fails                →  {"error": "…"}
 
-A figure comes from enough runs to last about `LASTING` seconds. `python -m benchmarks.worker` alone says which
-contestants its interpreter can run.
+A figure comes from enough runs to last about `LASTING` seconds. `python -m benchmarks.worker` alone prints
+the contestants that its interpreter can run.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from typing import Any
 import numpy as np
 
 from .contestants import BY_NAME, CONTESTANTS, Contestant, Run
+from .timing import repetitions, seconds
 from .workloads import WORKLOADS
 
 LASTING = 0.05
@@ -40,7 +41,7 @@ SETTLING = 0.5
 """Seconds of calls after which the automatic mode should have decided."""
 WARMING = ("power", "Collatz", "MLP")
 AGAIN = 4
-"""So many calls say what a later one takes, unless they take long: the second may still prepare something."""
+"""The number of calls whose least time is that of a later one, unless they take long: the second may prepare more."""
 MOST = 4_000
 """So many numbers of a result are sent for the comparison."""
 
@@ -55,7 +56,7 @@ def _run(contestant: Contestant, name: str, size: str) -> tuple[Run, int]:
 def first(contestant: Contestant, name: str, size: str) -> dict[str, Any]:
     """The times of the first calls, and the result. The library is warm: it has made other programs before.
 
-    What a first call takes over later ones is lost in the noise of a long run: then a short one tells it.
+    The overhead of a first call is lost in the noise of a long run: a short one measures it.
     """
     _warm(contestant)
     overhead = None
@@ -112,7 +113,7 @@ def _warm(contestant: Contestant) -> None:
 def measure(contestant: Contestant, name: str, size: str) -> dict[str, Any]:
     """One figure."""
     run, count = _prepared(contestant.name, name, size)
-    return {"seconds": _seconds(run, count) / count}
+    return {"seconds": seconds(run, count) / count}
 
 
 @functools.cache
@@ -122,10 +123,8 @@ def _prepared(contestant: str, name: str, size: str) -> tuple[Run, int]:
     run()
     if BY_NAME[contestant].is_automatic:
         _settle(run)
-    count = 1
-    while (seconds := _seconds(run, count)) < LASTING / 4:
-        count *= 4
-    return run, max(1, round(count * LASTING / seconds))
+    run = getattr(run, "call", run)  # of C
+    return run, repetitions(run, LASTING)
 
 
 def _settle(run: Run) -> None:
@@ -133,15 +132,6 @@ def _settle(run: Run) -> None:
     end = time.perf_counter() + SETTLING
     while time.perf_counter() < end:
         run()
-
-
-def _seconds(run: Run, count: int) -> float:
-    run = getattr(run, "call", run)  # of C
-    repeat = range(count)
-    start = time.perf_counter()
-    for _ in repeat:
-        run()
-    return time.perf_counter() - start
 
 
 def memory(contestant: Contestant, name: str, size: str) -> dict[str, Any]:

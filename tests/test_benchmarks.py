@@ -124,7 +124,7 @@ def test_a_contestant_that_fails_twice_is_skipped():
     assert [row["JAX"].partition(",")[0] for row in found.missing.values()] == [
         "no answer within 300 s",
         "no answer within 300 s",
-        "not asked",
+        "left out: it has not answered before",
     ]
 
 

@@ -11,10 +11,11 @@ import ast
 import importlib
 import pathlib
 import sys
-import time
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
+
+from ..timing import seconds
 
 PROGRAM = pathlib.Path(__file__).with_name("plain_programs.py").read_text()
 NAMES = [node.name for node in ast.parse(PROGRAM).body if isinstance(node, ast.FunctionDef)]
@@ -31,8 +32,8 @@ def ratio(tf: Any, load: Callable[[str], ModuleType], name: str, way: str) -> fl
     new = imported(name) if way == "imported" else tf.autograph.to_graph(plain)
     if new() != plain():
         raise SystemExit(f"{name}, {way}: the results differ")
-    count = max(1, round(LASTING / min(_seconds(plain, 10) / 10 for _ in range(3))))
-    times = [(_seconds(new, count), _seconds(plain, count)) for _ in range(3)]
+    count = max(1, round(LASTING / min(seconds(plain, 10) / 10 for _ in range(3))))
+    times = [(seconds(new, count), seconds(plain, count)) for _ in range(3)]
     return min(first for first, _ in times) / min(second for _, second in times)
 
 
@@ -43,11 +44,3 @@ def imported(name: str) -> Callable[[], Any]:
     exec(autograph.compile_source(PROGRAM, "overhead.py"), vars(module))
     found: Callable[[], Any] = vars(module)[name]
     return found
-
-
-def _seconds(f: Callable[[], Any], count: int) -> float:
-    repeat = range(count)
-    start = time.perf_counter()
-    for _ in repeat:
-        f()
-    return time.perf_counter() - start

@@ -12,6 +12,9 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ..figures import spread
+from ..report import aligned, number
+
 
 class Row(NamedTuple):
     """A case: by contestant, its figures in `unit`, one for each round. Not every contestant has every case."""
@@ -36,18 +39,6 @@ class Row(NamedTuple):
         return self._asdict() | {"medians": self.medians(), "verdict": self.verdict()}
 
 
-def spread(values: Sequence[float]) -> float:
-    """Half of the range between the quartiles.
-
-    >>> spread([1.0, 2.0, 3.0, 4.0, 5.0])
-    1.0
-    """
-    if len(values) < 2:
-        return 0.0
-    low, _, high = statistics.quantiles(values, n=4, method="inclusive")
-    return (high - low) / 2
-
-
 def table(rows: Sequence[Row]) -> str:
     """All rows, in columns; the ratio is the peer's median over agc's.
 
@@ -57,26 +48,16 @@ def table(rows: Sequence[Row]) -> str:
     """
     names = list(rows[0].figures)
     header = ["case", "for one", "unit", *names, *(["ratio"] if len(names) > 1 else []), "target"]
-    lines = [header, *(_cells(row, names) for row in rows)]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
-        for line in lines
-    )
+    return aligned([header, *(_cells(row, names) for row in rows)])
 
 
 def _cells(row: Row, names: Sequence[str]) -> list[str]:
     medians = row.medians()
     shown = [
-        f"{_number(medians[name])} ±{_number(spread(row.figures[name]))}" if name in medians else ""
+        f"{number(medians[name])} ±{number(spread(row.figures[name]))}" if name in medians else ""
         for name in names
     ]
     first, *others = names
     ratios = [f"{medians[other] / medians[first]:.1f}" if other in medians else "" for other in others]
     target = "" if row.target is None else f"≤ {row.target:g} {row.verdict()}"
     return [row.case, row.part, row.unit, *shown, *ratios, target]
-
-
-def _number(value: float) -> str:
-    """Three digits."""
-    return f"{value:.0f}" if value >= 100 or value == 0 else f"{value:.3g}"

@@ -1,4 +1,4 @@
-"""One library, in a process of its own: it is asked by a line, and answers by a line of JSON.
+"""One library, in a process of its own: a request is a line of JSON, and so is the answer.
 
     ["measure", "power"]     →  {"seconds": 0.00011, "result": [[...]]}     for one part of the case
     ["size"]                 →  {"ratio": 1.4}                              lines of generated code for a line
@@ -13,11 +13,11 @@ import functools
 import importlib
 import json
 import sys
-import time
 from typing import Any
 
 import numpy as np
 
+from ..timing import repetitions, seconds
 from . import overhead
 from .cases import CASES, Run, load, module, size_ratio
 
@@ -31,24 +31,13 @@ def _prepared(library: str, name: str) -> tuple[Run, int, Any]:
     tf = importlib.import_module(library)
     run = _CASES[name].prepare(tf, load(tf))
     result = _plain(run())
-    count = 1
-    while (seconds := _seconds(run, count)) < LASTING / 4:
-        count *= 4
-    return run, max(1, round(count * LASTING / seconds)), result
-
-
-def _seconds(run: Run, count: int) -> float:
-    repeat = range(count)
-    start = time.perf_counter()
-    for _ in repeat:
-        run()
-    return time.perf_counter() - start
+    return run, repetitions(run, LASTING), result
 
 
 def measure(library: str, name: str) -> dict[str, Any]:
     """One figure of a case, and the result of a run."""
     run, count, result = _prepared(library, name)
-    return {"seconds": _seconds(run, count) / count / _CASES[name].parts, "result": result}
+    return {"seconds": seconds(run, count) / count / _CASES[name].parts, "result": result}
 
 
 def _plain(result: Any) -> Any:

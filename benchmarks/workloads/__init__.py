@@ -108,4 +108,4 @@ STEPS = {
 """Steps of training whose memory is measured (`benchmarks.step_memory`)."""
 
 WORKLOADS = TABLE | MODELS | GROWTH | LOOPS | STEPS
-"""All that a worker can be asked for."""
+"""The workloads that a worker can run."""

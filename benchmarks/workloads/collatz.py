@@ -1,4 +1,4 @@
-"""A loop over integers whose trip count nobody knows before."""
+"""A loop over integers with an unknown trip count."""
 
 from __future__ import annotations
 

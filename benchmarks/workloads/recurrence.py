@@ -7,7 +7,7 @@ import numpy as np
 TITLE = "1M-iteration scalar while"
 FULL = {"count": 1_000_000}
 TINY = {"count": 20}
-SHORT = {"count": 1_000}  # an argument: nobody compiles anything else for it
+SHORT = {"count": 1_000}  # an argument: no library compiles anything else for it
 EAGER = False
 
 C = """
