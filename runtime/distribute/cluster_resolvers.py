@@ -106,9 +106,9 @@ class TFConfigClusterResolver(ClusterResolver):
     Raises ValueError for text that is not JSON.
 
     >>> import os
-    >>> os.environ["TF_CONFIG"] = '{"cluster": {"worker": ["host0:1"]}, "task": {"type": "worker", "index": 0}}'
-    >>> TFConfigClusterResolver().master()
-    'host0:1'
+    >>> os.environ["TF_CONFIG"] = '{"cluster": {"worker": ["host0:1", "host1:1"]}, "task": {"type": "worker"}}'
+    >>> TFConfigClusterResolver().master(task_id=1)
+    'host1:1'
     >>> del os.environ["TF_CONFIG"]
     """
 
@@ -145,6 +145,14 @@ class TFConfigClusterResolver(ClusterResolver):
     def cluster_spec(self) -> ClusterSpec:
         """Return the addresses of `cluster` in TF_CONFIG; none if it is missing."""
         return ClusterSpec(_settings().get("cluster", {}))
+
+    def master(
+        self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None
+    ) -> str:
+        """Return the address of a task, by default of this one; an empty string if the cluster has one task."""
+        spec = self.cluster_spec()
+        is_alone = sum(map(spec.num_tasks, spec.jobs)) <= 1
+        return "" if is_alone else super().master(task_type, task_id, rpc_layer)
 
 
 def _task() -> dict[str, Any]:

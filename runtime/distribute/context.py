@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from .. import nest
+from .. import dtypes, nest
 from ..autodiff.tape import GradientTape
 from ..autodiff.tape_records import Pullback
 from ..composite.indexed_slices import IndexedSlices
@@ -103,17 +103,22 @@ class ReplicaContext:
 
     >>> import agc.runtime as tf
     >>> strategy = tf.distribute.OneDeviceStrategy("CPU:0")
-    >>> strategy.run(lambda: tf.distribute.get_replica_context().replica_id_in_sync_group)
-    0
+    >>> strategy.run(lambda: tf.distribute.get_replica_context().replica_id_in_sync_group).numpy()
+    np.int32(0)
     """
 
     thread: Any = None  # the thread of this replica, if there are several
     variables: Any = None
 
-    def __init__(self, strategy: Any, replica_id_in_sync_group: Any = 0, component: int = 0) -> None:
+    def __init__(self, strategy: Any, replica_id: Any = 0, component: int = 0) -> None:
         self.strategy = strategy
-        self.replica_id_in_sync_group = replica_id_in_sync_group
+        self.replica_id = replica_id  # an int, or a tensor in a graph that all replicas share
         self.component = component  # the number of this replica among those of this process
+
+    @property
+    def replica_id_in_sync_group(self) -> Any:
+        """The number of this replica among those of all processes, a scalar of int32; 0 outside of all strategies."""
+        return convert_to_tensor(self.replica_id, dtypes.int32) if _places.stack else self.replica_id
 
     @property
     def num_replicas_in_sync(self) -> int:
@@ -172,7 +177,7 @@ class ReplicaContext:
 
         def own_part(dy: Any) -> Any:
             sizes = self._all_gather(shape(tensor)[axis : axis + 1 or None], 0)
-            own = self.replica_id_in_sync_group
+            own = self.replica_id
             (total,) = self._all_reduce(ReduceOp.SUM, [dy])
             return split(total, sizes, axis, self.num_replicas_in_sync)[own]
 

@@ -73,7 +73,7 @@ class Replica(threading.Thread):
     """The thread of one replica. `step` lets it run until its next merge call, its result or its error."""
 
     def __init__(self, place: context.ReplicaContext, call: Callable[[], Any], state: _ThreadState) -> None:
-        super().__init__(name=f"replica {place.replica_id_in_sync_group}", daemon=True)
+        super().__init__(name=f"replica {place.replica_id}", daemon=True)
         self.place = place
         self.merge: MergeCall | None = None
         self.result: Any = None
@@ -90,7 +90,7 @@ class Replica(threading.Thread):
         try:
             self._wait()
             self._state.enter()
-            stack.replica = Identity(self.place.strategy), self.place.replica_id_in_sync_group
+            stack.replica = Identity(self.place.strategy), self.place.replica_id
             stack.settle()
             with context.entered(self.place.strategy, self.place):
                 self.result = self._call()

@@ -98,9 +98,9 @@ class MirroredStrategy(Strategy):
     >>> strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
     >>> def replica():
     ...     context = tf.distribute.get_replica_context()
-    ...     return context.all_reduce("sum", tf.constant(1.0 + context.replica_id_in_sync_group))
+    ...     return context.all_reduce("sum", 1 + context.replica_id_in_sync_group)
     >>> [x.numpy() for x in strategy.run(replica).values]
-    [np.float32(3.0), np.float32(3.0)]
+    [np.int32(3), np.int32(3)]
     """
 
     def __init__(self, devices: Sequence[str] | None = None, cross_device_ops: Any = None) -> None:
@@ -143,6 +143,11 @@ class MirroredStrategy(Strategy):
         )
 
     def _distributed(self, next_creator: Callable[..., Any], kwargs: dict[str, Any]) -> DistributedVariable:
+        if kwargs["synchronization"] is VariableSynchronization.NONE:
+            raise ValueError(
+                "`NONE` variable synchronization mode is not supported with tf.distribute strategy: use ON_READ or "
+                "ON_WRITE"
+            )
         is_on_read = kwargs["synchronization"] is VariableSynchronization.ON_READ
         kind = SyncOnReadVariable if is_on_read else MirroredVariable
         return distributed(self, next_creator, kwargs, self.local_count, kind)
@@ -301,11 +306,12 @@ class MirroredStrategy(Strategy):
         return process_values.all_gathered(local, axis) if self.communicates else local
 
     def experimental_local_results(self, value: Any) -> tuple[Any, ...]:
-        """Return the values of the replicas in a tuple; a nest without distributed values is its only element."""
-        if self.spans_processes:
+        """Return the values of the replicas in a tuple; a leaf that is not distributed is its only element."""
+        if is_tracing():
             raise TakesTurnsError("it uses the values of all replicas in `merge_call`")
-        values = [one for one in nest.flatten(value) if isinstance(one, DistributedValues)]
-        count = max((len(one.values) for one in values), default=1)
+        if isinstance(value, DistributedValues):
+            return value.values
+        count = self.local_count if nest.is_nested(value) else 1
         return tuple(select(index, value, DistributedValues) for index in range(count))
 
     def experimental_distribute_dataset(self, dataset: Dataset, options: Any = None) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import enum
 from typing import Any, NamedTuple
 
@@ -111,8 +112,9 @@ class CommunicationImplementation(enum.Enum):
 
 
 @export("distribute.experimental.CollectiveHints", "distribute.experimental.CommunicationOptions")
-class CommunicationOptions(NamedTuple):
-    """Options of collective operations.
+@dataclasses.dataclass(frozen=True)
+class CommunicationOptions:
+    """Options of collective operations. Raises ValueError for a number below 0, and for an unknown implementation.
 
     >>> CommunicationOptions(timeout_seconds=60.0).timeout_seconds
     60.0
@@ -120,7 +122,12 @@ class CommunicationOptions(NamedTuple):
 
     bytes_per_pack: int = 0
     timeout_seconds: float | None = None
-    implementation: CommunicationImplementation = CommunicationImplementation.AUTO
+    implementation: CommunicationImplementation | str = CommunicationImplementation.AUTO
+
+    def __post_init__(self) -> None:
+        if self.bytes_per_pack < 0:
+            raise ValueError(f"Argument `bytes_per_pack` must be >=0, Received {self.bytes_per_pack}.")
+        object.__setattr__(self, "implementation", CommunicationImplementation(self.implementation))
 
 
 @export("distribute.experimental.ValueContext")

@@ -111,9 +111,10 @@ class PreemptionCheckpointHandler:
         self._is_noticed = False
         self._is_last = self._grace <= 0  # whether the program exits after the next save
         self._step_seconds = 0.0
-        if not hasattr(manager.checkpoint, "checkpointed_runs"):
-            manager.checkpoint.checkpointed_runs = Variable(0, dtype=dtypes.int64, trainable=False)
-        self._checkpointed_runs = manager.checkpoint.checkpointed_runs
+        checkpoint: Any = manager.checkpoint
+        if not hasattr(checkpoint, "checkpointed_runs"):
+            checkpoint.checkpointed_runs = Variable(0, dtype=dtypes.int64, trainable=False)
+        self._checkpointed_runs = checkpoint.checkpointed_runs
         manager.restore_or_initialize()
         self.total_run_calls = int(self._checkpointed_runs)
         """The number of calls of `run`, with those before the program was restarted."""

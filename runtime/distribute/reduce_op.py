@@ -11,6 +11,7 @@ from typing import Any
 from ..composite.indexed_slices import IndexedSlices
 from ..core.conversion import convert_to_tensor
 from ..core.export import export
+from ..core.variable_enums import VariableAggregation
 from ..ops.arrays.concat_split import concat
 
 
@@ -26,6 +27,15 @@ class ReduceOp(enum.Enum):
 
     SUM = "SUM"
     MEAN = "MEAN"
+
+    @staticmethod
+    def from_variable_aggregation(aggregation: VariableAggregation) -> ReduceOp:
+        """Return the member for SUM or MEAN. Raises ValueError for other aggregations."""
+        if aggregation.name not in ReduceOp.__members__:
+            raise ValueError(
+                f"Could not convert from `tf.VariableAggregation` {aggregation} to `tf.distribute.ReduceOp` type"
+            )
+        return ReduceOp[aggregation.name]
 
     @classmethod
     def of(cls, value: Any) -> ReduceOp:

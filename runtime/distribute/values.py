@@ -57,8 +57,8 @@ class PerReplica(DistributedValues, CompositeTensor):
     >>> import agc.runtime as tf
     >>> strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
     >>> double = lambda: 2 * tf.distribute.get_replica_context().replica_id_in_sync_group
-    >>> strategy.run(double).values
-    (0, 2)
+    >>> [int(x) for x in strategy.run(double).values]
+    [0, 2]
     """
 
     _is_native = False

@@ -23,8 +23,6 @@ from .context import innermost
 from .reduce_op import ReduceOp
 from .values import DistributedValues, Mirrored
 
-_REDUCED = {VariableAggregation.SUM: ReduceOp.SUM, VariableAggregation.MEAN: ReduceOp.MEAN}
-
 
 class DistributedVariable(Variable, DistributedValues):
     """The common base: in a replica it is the component of that replica, across replicas the first one."""
@@ -55,7 +53,7 @@ class DistributedVariable(Variable, DistributedValues):
     @property
     def replica_id(self) -> int | None:
         """The number of this replica; None across replicas."""
-        return None if self._replica is None else self._replica.replica_id_in_sync_group
+        return None if self._replica is None else self._replica.replica_id
 
     @property
     def _bound(self) -> Variable:
@@ -144,7 +142,8 @@ class MirroredVariable(DistributedVariable, Mirrored):
             or strategy.communicates
             or self.aggregation is VariableAggregation.SUM
         ):
-            value = strategy.extended.reduce_to(_REDUCED[self.aggregation], value, self)
+            op = ReduceOp.from_variable_aggregation(self.aggregation)
+            value = strategy.extended.reduce_to(op, value, self)
         for component in self.here:
             getattr(component, method)(value)
 
@@ -160,11 +159,11 @@ class MirroredVariable(DistributedVariable, Mirrored):
             )
 
         def update_all(strategy: Any, parts: Any) -> None:
-            op = _REDUCED.get(self.aggregation)
-            is_first = op is None
-            total = (
-                strategy.of_first_replica(parts) if is_first else strategy.extended.reduce_to(op, parts, self)
-            )
+            if self.aggregation is VariableAggregation.ONLY_FIRST_REPLICA:
+                total = strategy.of_first_replica(parts)
+            else:
+                op = ReduceOp.from_variable_aggregation(self.aggregation)
+                total = strategy.extended.reduce_to(op, parts, self)
             self._change(lambda component: component._scatter(how, total, name))
 
         replica.merge_call(update_all, args=(slices,))
@@ -194,16 +193,11 @@ class SyncOnReadVariable(DistributedVariable):
     def value(self) -> Tensor:
         if self._replica is not None:
             return self._here.value()
-        if self.aggregation is VariableAggregation.NONE:
-            raise ValueError(
-                "Could not convert from `tf.VariableAggregation` VariableAggregation.NONE to a `ReduceOp`"
-            )
-        parts = [component.value() for component in self.here]
         if self.aggregation is VariableAggregation.ONLY_FIRST_REPLICA:
-            return self.distribute_strategy.of_first_replica(parts[0])  # type: ignore[no-any-return]
-        op = _REDUCED[self.aggregation]
+            return self.distribute_strategy.of_first_replica(self.values[0].value())  # type: ignore[no-any-return]
+        op = ReduceOp.from_variable_aggregation(self.aggregation)
         total: Tensor
-        total = self.distribute_strategy.of_parts(op, parts)
+        total = self.distribute_strategy.of_parts(op, [component.value() for component in self.here])
         return total
 
     @property

@@ -9,7 +9,7 @@ SUM = tf.VariableAggregation.SUM
 
 
 def number():
-    return tf.constant(float(distribute.get_replica_context().replica_id_in_sync_group))
+    return tf.cast(distribute.get_replica_context().replica_id_in_sync_group, tf.float32)
 
 
 def parts(strategy, value):
@@ -69,6 +69,36 @@ def test_means_of_integers(strategy):
     assert strategy.reduce("MEAN", values).numpy() == 1.5
     with strategy.scope(), pytest.raises(ValueError, match="aggregation=MEAN and a non-floating dtype"):
         tf.Variable(1, aggregation=tf.VariableAggregation.MEAN)
+
+
+def test_variables_without_synchronization_are_refused(strategy):
+    with strategy.scope(), pytest.raises(ValueError, match="`NONE` variable synchronization mode"):
+        tf.Variable(1.0, synchronization=tf.VariableSynchronization.NONE)
+
+
+def test_the_number_of_a_replica_is_a_tensor(strategy, run):
+    numbers = run(lambda: distribute.get_replica_context().replica_id_in_sync_group)
+    assert [(x.dtype, int(x)) for x in numbers.values] == [(tf.int32, 0), (tf.int32, 1)]
+    assert distribute.get_replica_context().replica_id_in_sync_group == 0
+
+
+def test_values_of_all_replicas_are_given_to_each(strategy):
+    assert strategy.experimental_local_results([1, 2]) == ([1, 2], [1, 2])
+    assert strategy.experimental_local_results(3) == (3,)
+
+
+def test_aggregations_are_reductions():
+    kinds = tf.VariableAggregation
+    assert distribute.ReduceOp.from_variable_aggregation(kinds.MEAN) is distribute.ReduceOp.MEAN
+    with pytest.raises(ValueError, match=r"Could not convert from `tf.VariableAggregation` .*NONE"):
+        distribute.ReduceOp.from_variable_aggregation(kinds.NONE)
+
+
+def test_options_of_collectives_are_checked():
+    options = distribute.experimental.CommunicationOptions
+    assert options(implementation="RING").implementation.name == "RING"
+    with pytest.raises(ValueError, match="`bytes_per_pack` must be >=0"):
+        options(bytes_per_pack=-1)
 
 
 def test_variables_synchronized_on_read(strategy, run):

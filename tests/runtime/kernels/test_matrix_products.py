@@ -204,7 +204,13 @@ def test_each_operation_uses_these_products(monkeypatch: pytest.MonkeyPatch, tex
 def test_products_of_other_dtypes_are_those_of_numpy() -> None:
     """BLAS computes them in wider floats, integers only where these are exact."""
     numbers = np.random.default_rng(0)
-    for dtype, largest in [("int32", 50), ("int32", 1 << 20), ("int64", 1 << 40), ("uint8", 255), ("int8", 100)]:
+    for dtype, largest in [
+        ("int32", 50),
+        ("int32", 1 << 20),
+        ("int64", 1 << 40),
+        ("uint8", 255),
+        ("int8", 100),
+    ]:
         a = numbers.integers(-largest if dtype[0] == "i" else 0, largest, (70, 80)).astype(dtype)
         np.testing.assert_array_equal(matrix_products.multiply(a, a.T), a @ a.T)
     half = numbers.standard_normal((70, 80)).astype(np.float16)
