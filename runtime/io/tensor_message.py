@@ -14,23 +14,9 @@ import numpy as np
 from .. import dtypes
 from ..core.conversion import convert_to_tensor
 from ..core.export import export
-from ..formats.tensorflow.graph_messages import TensorShapeProto
-from ..storage.messages import Field, Message
-from ..storage.tensor_protos import NUMBERS, TYPE_LABELS, parsed
-
-_VALUES = {
-    "float_val": Field(5, "float", many=True),
-    "double_val": Field(6, "double", many=True),
-    "int_val": Field(7, "int32", many=True),
-    "string_val": Field(8, "bytes", many=True),
-    "scomplex_val": Field(9, "float", many=True),
-    "int64_val": Field(10, "int64", many=True),
-    "bool_val": Field(11, "bool", many=True),
-    "dcomplex_val": Field(12, "double", many=True),
-    "half_val": Field(13, "int32", many=True),
-    "uint32_val": Field(16, "uint32", many=True),
-    "uint64_val": Field(17, "uint64", many=True),
-}
+from ..formats.tensorflow import graph_messages  # noqa: F401  (messages that fields hold)
+from ..storage.messages import Message
+from ..storage.tensor_protos import NUMBERS, parsed
 
 _FIELD_OF = {
     "float32": "float_val", "float64": "double_val", "string": "string_val", "complex64": "scomplex_val",
@@ -43,11 +29,13 @@ _FIELD_OF = {
 class TensorProto(Message):
     """A tensor as a message."""
 
-    FIELDS = {
-        "dtype": Field(1, "int32", labels=TYPE_LABELS),
-        "tensor_shape": Field(2, TensorShapeProto),
-        "tensor_content": Field(4, "bytes"),
-    } | _VALUES
+    FIELDS = """
+        DataType dtype = 1; TensorShapeProto tensor_shape = 2; bytes tensor_content = 4;
+        repeated float float_val = 5; repeated double double_val = 6; repeated int32 int_val = 7;
+        repeated bytes string_val = 8; repeated float scomplex_val = 9; repeated int64 int64_val = 10;
+        repeated bool bool_val = 11; repeated double dcomplex_val = 12; repeated int32 half_val = 13;
+        repeated uint32 uint32_val = 16; repeated uint64 uint64_val = 17;
+    """
 
 
 @export("make_tensor_proto")

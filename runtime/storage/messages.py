@@ -1,7 +1,7 @@
-"""Messages of protocol buffers as Python objects, from tables of their fields; `tf.train.Example` is one.
+"""Messages of protocol buffers as Python objects, from the declarations of their fields; `tf.train.Example` is one.
 
 class Int64List(Message):
-    FIELDS = {"value": Field(1, "int64", many=True)}
+    FIELDS = "repeated int64 value = 1;"
 
 Int64List(value=[3])    ⇄    b"\\n\\x01\\x03"
 
@@ -12,14 +12,16 @@ dropped when a message is read.
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Iterable, Iterator, Mapping
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from .message_fields import Field, declared
 from .protobuf import field, fields
 from .repeated_fields import (
+    SCALARS,
     MessageMap,
     Messages,
     Scalars,
@@ -30,38 +32,27 @@ from .repeated_fields import (
     fits,
 )
 
-
-class Field(NamedTuple):
-    """A field of a message: its number, and a scalar type or a class of messages.
-
-    Scalar types are those of `repeated_fields.CODES`, "bytes", "string", "fixed32" and "sint64".
-    """
-
-    number: int
-    type: Any
-    many: bool = False
-    """Whether the field is repeated."""
-    keyed: bool = False
-    """Whether the field is a map from strings to messages, or to strings."""
-    labels: Mapping[int, str] = MappingProxyType({})
-    """The names of the values of an enumeration, for the text format."""
+_classes: dict[str, type[Message]] = {}
 
 
 class Message:
     """A message of protocol buffers; a subclass lists its fields."""
 
-    FIELDS: ClassVar[Mapping[str, Field]] = {}
-    ONEOF: ClassVar[str] = ""
-    """The name of a choice of fields, if any: at most one is present."""
-    MEMBERS: ClassVar[frozenset[str]] = frozenset()
-    """The fields of the choice; all fields by default."""
+    FIELDS: ClassVar[str] = ""
+    """The fields in the language of protocol buffers, with the names of classes of messages as types."""
+    _fields: ClassVar[Mapping[str, Field]]
+    _choice: ClassVar[str]
+    _members: ClassVar[frozenset[str]]
     _numbers: ClassVar[Mapping[int, str]]
+    _is_linked: ClassVar[bool]
     _owner: tuple[Message, str] | None
     _present: set[str]
     _values: dict[str, Any]
     __hash__: ClassVar[None]  # type: ignore[assignment]
 
     def __init__(self, **values: Any) -> None:
+        if not self._is_linked:
+            self._link()
         self.__dict__.update(_owner=None, _present=set(), _values={})
         for name, value in values.items():
             self._check_name(name)
@@ -69,17 +60,24 @@ class Message:
                 self._assign(name, value)
 
     def __init_subclass__(cls) -> None:
-        cls.declare(cls.FIELDS)
+        _classes[cls.__name__] = cls
+        cls._fields, cls._choice, cls._members = declared(cls.FIELDS)
+        cls._numbers = {kind.number: name for name, kind in cls._fields.items()}
+        cls._is_linked = False
+        for name in cls._fields:
+            setattr(cls, name, property(functools.partial(cls._read, name=name)))
 
     @classmethod
-    def declare(cls, table: Mapping[str, Field]) -> None:
-        """Set the fields of the class; messages that contain each other are declared after their classes."""
-        cls.FIELDS = table
-        cls._numbers = {kind.number: name for name, kind in table.items()}
-        if cls.ONEOF and not cls.MEMBERS:
-            cls.MEMBERS = frozenset(table)
-        for name in table:
-            setattr(cls, name, property(functools.partial(cls._read, name=name)))
+    def _link(cls) -> None:
+        """Replace the names of classes, which may contain each other, by the classes."""
+        own = vars(sys.modules[cls.__module__])
+        cls._fields = {
+            name: kind
+            if kind.type in SCALARS
+            else kind._replace(type=own.get(kind.type) or _classes[kind.type])
+            for name, kind in cls._fields.items()
+        }
+        cls._is_linked = True
 
     if TYPE_CHECKING:  # fields are properties
 
@@ -88,7 +86,7 @@ class Message:
     def _read(self, name: str) -> Any:
         found = self._values.get(name)
         if found is None:
-            kind = self.FIELDS[name]
+            kind = self._fields[name]
             if kind.keyed:
                 found = (MessageMap if isinstance(kind.type, type) else StringMap)(self, name, kind.type)
             elif kind.many:
@@ -102,7 +100,7 @@ class Message:
         return found
 
     def _assign(self, name: str, value: Any) -> None:
-        kind, current = self.FIELDS[name], self._read(name)
+        kind, current = self._fields[name], self._read(name)
         if kind.keyed:
             current.merge(value)
         elif kind.many:
@@ -116,7 +114,7 @@ class Message:
         self._mark(name)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        kind = self.FIELDS.get(name)
+        kind = self._fields.get(name)
         label = type(self).__name__
         if kind is None:
             raise AttributeError(f"Protocol message {label} has no {name!r} field.")
@@ -128,8 +126,8 @@ class Message:
 
     def _mark(self, name: str) -> None:
         """Make a field present, and with it this message in its owner."""
-        if name in self.MEMBERS and name not in self._present:
-            for other in [other for other in self._values if other != name and other in self.MEMBERS]:
+        if name in self._members and name not in self._present:
+            for other in [other for other in self._values if other != name and other in self._members]:
                 self.ClearField(other)
         self._present.add(name)
         self.SetInParent()
@@ -141,24 +139,24 @@ class Message:
             owner._mark(name)
 
     def _check_name(self, name: str) -> None:
-        if name not in self.FIELDS:
+        if name not in self._fields:
             raise ValueError(f'Protocol message {type(self).__name__} has no "{name}" field.')
 
     def HasField(self, name: str) -> bool:
         """Return whether a field that is a message, or the choice, is present."""
-        if self.ONEOF and name == self.ONEOF:
+        if self._choice and name == self._choice:
             return self.WhichOneof(name) is not None
         self._check_name(name)
-        kind = self.FIELDS[name]
-        if kind.many or kind.keyed or not (isinstance(kind.type, type) or name in self.MEMBERS):
+        kind = self._fields[name]
+        if kind.many or kind.keyed or not (isinstance(kind.type, type) or name in self._members):
             raise ValueError(f"Field {type(self).__name__}.{name} does not have presence.")
         return name in self._present
 
     def WhichOneof(self, name: str) -> str | None:
         """Return the name of the field that is present, of a choice of several."""
-        if not self.ONEOF or name != self.ONEOF:
+        if not self._choice or name != self._choice:
             raise ValueError(f'Protocol message {type(self).__name__} has no oneof "{name}" field.')
-        return next(iter(self._present & self.MEMBERS), None)
+        return next(iter(self._present & self._members), None)
 
     def ClearField(self, name: str) -> None:
         """Remove the value of a field; the object that was read from it before is no part of this message."""
@@ -199,7 +197,7 @@ class Message:
     SerializePartialToString = SerializeToString
 
     def _parts(self, deterministic: bool) -> Iterator[bytes]:
-        for name, kind in self.FIELDS.items():
+        for name, kind in self._fields.items():
             value = self._values.get(name)
             if value is None:
                 continue
@@ -213,7 +211,7 @@ class Message:
             elif isinstance(value, Message):
                 if name in self._present:
                     yield field(kind.number, value.SerializeToString(deterministic))
-            elif value or name in self.MEMBERS:
+            elif value or name in self._members:
                 yield encoded(kind.number, kind.type, value)
 
     @classmethod
@@ -248,7 +246,7 @@ class Message:
 
     def _decode(self, name: str, value: Any) -> None:
         """Add a value from bytes to a field; one of another kind is dropped, as a field that is not known."""
-        kind = self.FIELDS[name]
+        kind = self._fields[name]
         if not fits(kind, value):
             return
         current = self._read(name)
@@ -292,7 +290,7 @@ def _as_message(value: Any, kind: Any) -> Any:
 
 def text_lines(message: Message) -> Iterator[str]:
     """Yield the lines of the text format of a message."""
-    for name, kind in message.FIELDS.items():
+    for name, kind in message._fields.items():
         value = message._values.get(name)
         if kind.keyed:
             for key, one in sorted((value or {}).items()):
@@ -302,7 +300,7 @@ def text_lines(message: Message) -> Iterator[str]:
                 inside = (f"key: {_quoted(key)}", *shown)
                 yield from (f"{name} {{", *(f"  {line}" for line in inside), "}")
         elif value is not None and (name in message._present or not isinstance(value, Message)):
-            for one in value if kind.many else [value] if value or name in message.MEMBERS else []:
+            for one in value if kind.many else [value] if value or name in message._members else []:
                 if isinstance(one, Message):
                     yield from (f"{name} {{", *_indented(one), "}")
                 else:

@@ -6,7 +6,7 @@ Example(features=Features(feature={"x": Feature(int64_list=Int64List(value=[3]))
 from __future__ import annotations
 
 from ..core.export import export
-from ..storage.messages import Field, Message
+from ..storage.messages import Message
 
 
 @export("train.BytesList")
@@ -17,7 +17,7 @@ class BytesList(Message):
     b'\\n\\x01a'
     """
 
-    FIELDS = {"value": Field(1, "bytes", many=True)}
+    FIELDS = "repeated bytes value = 1;"
 
 
 @export("train.FloatList")
@@ -28,7 +28,7 @@ class FloatList(Message):
     [0.5]
     """
 
-    FIELDS = {"value": Field(1, "float", many=True)}
+    FIELDS = "repeated float value = 1;"
 
 
 @export("train.Int64List")
@@ -39,7 +39,7 @@ class Int64List(Message):
     [1, -1]
     """
 
-    FIELDS = {"value": Field(1, "int64", many=True)}
+    FIELDS = "repeated int64 value = 1;"
 
 
 @export("train.Feature")
@@ -50,12 +50,11 @@ class Feature(Message):
     'int64_list'
     """
 
-    FIELDS = {
-        "bytes_list": Field(1, BytesList),
-        "float_list": Field(2, FloatList),
-        "int64_list": Field(3, Int64List),
-    }
-    ONEOF = "kind"
+    FIELDS = """
+        oneof kind {
+            BytesList bytes_list = 1; FloatList float_list = 2; Int64List int64_list = 3;
+        }
+    """
 
 
 @export("train.Features")
@@ -66,7 +65,7 @@ class Features(Message):
     ['x', 'y']
     """
 
-    FIELDS = {"feature": Field(1, Feature, keyed=True)}
+    FIELDS = "map<string, Feature> feature = 1;"
 
 
 @export("train.Example")
@@ -79,7 +78,7 @@ class Example(Message):
     [3]
     """
 
-    FIELDS = {"features": Field(1, Features)}
+    FIELDS = "Features features = 1;"
 
 
 @export("train.FeatureList")
@@ -90,7 +89,7 @@ class FeatureList(Message):
     2
     """
 
-    FIELDS = {"feature": Field(1, Feature, many=True)}
+    FIELDS = "repeated Feature feature = 1;"
 
 
 @export("train.FeatureLists")
@@ -103,7 +102,7 @@ class FeatureLists(Message):
     1
     """
 
-    FIELDS = {"feature_list": Field(1, FeatureList, keyed=True)}
+    FIELDS = "map<string, FeatureList> feature_list = 1;"
 
 
 @export("train.SequenceExample")
@@ -115,4 +114,4 @@ class SequenceExample(Message):
     True
     """
 
-    FIELDS = {"context": Field(1, Features), "feature_lists": Field(2, FeatureLists)}
+    FIELDS = "Features context = 1; FeatureLists feature_lists = 2;"

@@ -5,126 +5,101 @@ SavedModel → MetaGraphDef → graph_def, signature_def["serving_default"], obj
 
 from __future__ import annotations
 
-from ...storage.messages import Field, Message
-from .graph_messages import TYPE, GraphDef, TensorShapeProto
-from .object_messages import SavedObjectGraph
-from .structure_messages import TypeSpecProto
+from ...storage.messages import Message
+from . import graph_messages, object_messages, structure_messages  # noqa: F401  (messages that fields hold)
 
 
 class CooSparse(Message):
     """The names of the three tensors of a sparse one."""
 
-    FIELDS = {
-        "values_tensor_name": Field(1, "string"),
-        "indices_tensor_name": Field(2, "string"),
-        "dense_shape_tensor_name": Field(3, "string"),
-    }
+    FIELDS = """
+        string values_tensor_name = 1; string indices_tensor_name = 2; string dense_shape_tensor_name = 3;
+    """
 
 
 class TensorInfo(Message):
     """An input or output of a signature: the name of its tensor in the graph, dtype and shape."""
 
-    ONEOF = "encoding"
-    MEMBERS = frozenset({"name", "coo_sparse", "composite_tensor"})
+    FIELDS = """
+        oneof encoding {
+            string name = 1; CooSparse coo_sparse = 4; CompositeTensorInfo composite_tensor = 5;
+        }
+        DataType dtype = 2; TensorShapeProto tensor_shape = 3;
+    """
 
 
 class CompositeTensorInfo(Message):
     """A composite value of a signature: its spec and its tensors."""
 
-    FIELDS = {"type_spec": Field(1, TypeSpecProto), "components": Field(2, TensorInfo, many=True)}
-
-
-TensorInfo.declare(
-    {
-        "name": Field(1, "string"),
-        "dtype": TYPE._replace(number=2),
-        "tensor_shape": Field(3, TensorShapeProto),
-        "coo_sparse": Field(4, CooSparse),
-        "composite_tensor": Field(5, CompositeTensorInfo),
-    }
-)
+    FIELDS = "TypeSpecProto type_spec = 1; repeated TensorInfo components = 2;"
 
 
 class SignatureDef(Message):
     """A signature: inputs and outputs by name."""
 
-    FIELDS = {
-        "inputs": Field(1, TensorInfo, keyed=True),
-        "outputs": Field(2, TensorInfo, keyed=True),
-        "method_name": Field(3, "string"),
-    }
+    FIELDS = """
+        map<string, TensorInfo> inputs = 1; map<string, TensorInfo> outputs = 2; string method_name = 3;
+    """
 
 
 class AssetFileDef(Message):
     """A file of the folder `assets`, and the tensor of the graph that gets its path."""
 
-    FIELDS = {"tensor_info": Field(1, TensorInfo), "filename": Field(2, "string")}
+    FIELDS = "TensorInfo tensor_info = 1; string filename = 2;"
 
 
 class CollectionNodes(Message):
     """The names of nodes."""
 
-    FIELDS = {"value": Field(1, "string", many=True)}
+    FIELDS = "repeated string value = 1;"
 
 
 class CollectionBytes(Message):
     """Serialized messages."""
 
-    FIELDS = {"value": Field(1, "bytes", many=True)}
+    FIELDS = "repeated bytes value = 1;"
 
 
 class CollectionDef(Message):
     """A collection of a graph, such as its variables."""
 
-    ONEOF = "kind"
-    FIELDS = {"node_list": Field(1, CollectionNodes), "bytes_list": Field(2, CollectionBytes)}
+    FIELDS = """
+        oneof kind {
+            CollectionNodes node_list = 1; CollectionBytes bytes_list = 2;
+        }
+    """
 
 
 class SaverDef(Message):
     """The names of the tensors and operations that save and restore the variables."""
 
-    FIELDS = {
-        "filename_tensor_name": Field(1, "string"),
-        "save_tensor_name": Field(2, "string"),
-        "restore_op_name": Field(3, "string"),
-        "max_to_keep": Field(4, "int32"),
-        "sharded": Field(5, "bool"),
-        "keep_checkpoint_every_n_hours": Field(6, "float"),
-        "version": Field(7, "int32"),
-    }
+    FIELDS = """
+        string filename_tensor_name = 1; string save_tensor_name = 2; string restore_op_name = 3;
+        int32 max_to_keep = 4; bool sharded = 5; float keep_checkpoint_every_n_hours = 6; int32 version = 7;
+    """
 
 
 class MetaInfoDef(Message):
     """The version of the writer and the tags of a graph."""
 
-    FIELDS = {
-        "meta_graph_version": Field(1, "string"),
-        "tags": Field(4, "string", many=True),
-        "tensorflow_version": Field(5, "string"),
-        "tensorflow_git_version": Field(6, "string"),
-        "stripped_default_attrs": Field(7, "bool"),
-        "function_aliases": Field(8, "string", keyed=True),
-    }
+    FIELDS = """
+        string meta_graph_version = 1; repeated string tags = 4; string tensorflow_version = 5;
+        string tensorflow_git_version = 6; bool stripped_default_attrs = 7;
+        map<string, string> function_aliases = 8;
+    """
 
 
 class MetaGraphDef(Message):
     """A graph with its signatures and objects."""
 
-    FIELDS = {
-        "meta_info_def": Field(1, MetaInfoDef),
-        "graph_def": Field(2, GraphDef),
-        "saver_def": Field(3, SaverDef),
-        "collection_def": Field(4, CollectionDef, keyed=True),
-        "signature_def": Field(5, SignatureDef, keyed=True),
-        "asset_file_def": Field(6, AssetFileDef, many=True),
-        "object_graph_def": Field(7, SavedObjectGraph),
-    }
+    FIELDS = """
+        MetaInfoDef meta_info_def = 1; GraphDef graph_def = 2; SaverDef saver_def = 3;
+        map<string, CollectionDef> collection_def = 4; map<string, SignatureDef> signature_def = 5;
+        repeated AssetFileDef asset_file_def = 6; SavedObjectGraph object_graph_def = 7;
+    """
 
 
 class SavedModel(Message):
     """A saved model: one graph for each set of tags."""
 
-    FIELDS = {
-        "saved_model_schema_version": Field(1, "int64"),
-        "meta_graphs": Field(2, MetaGraphDef, many=True),
-    }
+    FIELDS = "int64 saved_model_schema_version = 1; repeated MetaGraphDef meta_graphs = 2;"

@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from ...storage.messages import Field, Message
-from .graph_messages import TYPE, TensorShapeProto
+from ...storage.messages import Message
+from . import graph_messages  # noqa: F401  (messages that fields hold)
 
 
 class NoneValue(Message):
@@ -16,81 +16,61 @@ class NoneValue(Message):
 class TensorSpecProto(Message):
     """A `TensorSpec`."""
 
-    FIELDS = {
-        "name": Field(1, "string"),
-        "shape": Field(2, TensorShapeProto),
-        "dtype": TYPE._replace(number=3),
-    }
+    FIELDS = "string name = 1; TensorShapeProto shape = 2; DataType dtype = 3;"
 
 
 class BoundedTensorSpecProto(Message):
     """A `TensorSpec` with limits of the elements."""
 
-    FIELDS = {
-        **TensorSpecProto.FIELDS,
-        "minimum": Field(4, "bytes"),
-        "maximum": Field(5, "bytes"),
-    }
+    FIELDS = """
+        string name = 1; TensorShapeProto shape = 2; DataType dtype = 3; bytes minimum = 4;
+        bytes maximum = 5;
+    """
 
 
 class StructuredValue(Message):
     """A nest of values, or a leaf of one."""
 
-    ONEOF = "kind"
+    FIELDS = """
+        oneof kind {
+            NoneValue none_value = 1; double float64_value = 11; sint64 int64_value = 12;
+            string string_value = 13; bool bool_value = 14; TensorShapeProto tensor_shape_value = 31;
+            DataType tensor_dtype_value = 32; TensorSpecProto tensor_spec_value = 33;
+            TypeSpecProto type_spec_value = 34; BoundedTensorSpecProto bounded_tensor_spec_value = 35;
+            StructuredValues list_value = 51; StructuredValues tuple_value = 52; DictValue dict_value = 53;
+            NamedTupleValue named_tuple_value = 54; bytes tensor_value = 55; bytes numpy_value = 56;
+        }
+    """
 
 
 class TypeSpecProto(Message):
     """A `TypeSpec` of a composite value: its class, and its content as a nest."""
 
-    FIELDS = {
-        "type_spec_class": Field(1, "int32"),
-        "type_state": Field(2, StructuredValue),
-        "type_spec_class_name": Field(3, "string"),
-        "num_flat_components": Field(4, "int32"),
-    }
+    FIELDS = """
+        int32 type_spec_class = 1; StructuredValue type_state = 2; string type_spec_class_name = 3;
+        int32 num_flat_components = 4;
+    """
 
 
 class StructuredValues(Message):
     """The items of a list or a tuple."""
 
-    FIELDS = {"values": Field(1, StructuredValue, many=True)}
+    FIELDS = "repeated StructuredValue values = 1;"
 
 
 class DictValue(Message):
     """A dict with strings as keys."""
 
-    FIELDS = {"fields": Field(1, StructuredValue, keyed=True)}
+    FIELDS = "map<string, StructuredValue> fields = 1;"
 
 
 class PairValue(Message):
     """A field of a named tuple."""
 
-    FIELDS = {"key": Field(1, "string"), "value": Field(2, StructuredValue)}
+    FIELDS = "string key = 1; StructuredValue value = 2;"
 
 
 class NamedTupleValue(Message):
     """A named tuple with the name of its class."""
 
-    FIELDS = {"name": Field(1, "string"), "values": Field(2, PairValue, many=True)}
-
-
-StructuredValue.declare(
-    {
-        "none_value": Field(1, NoneValue),
-        "float64_value": Field(11, "double"),
-        "int64_value": Field(12, "sint64"),
-        "string_value": Field(13, "string"),
-        "bool_value": Field(14, "bool"),
-        "tensor_shape_value": Field(31, TensorShapeProto),
-        "tensor_dtype_value": TYPE._replace(number=32),
-        "tensor_spec_value": Field(33, TensorSpecProto),
-        "type_spec_value": Field(34, TypeSpecProto),
-        "bounded_tensor_spec_value": Field(35, BoundedTensorSpecProto),
-        "list_value": Field(51, StructuredValues),
-        "tuple_value": Field(52, StructuredValues),
-        "dict_value": Field(53, DictValue),
-        "named_tuple_value": Field(54, NamedTupleValue),
-        "tensor_value": Field(55, "bytes"),
-        "numpy_value": Field(56, "bytes"),
-    }
-)
+    FIELDS = "string name = 1; repeated PairValue values = 2;"

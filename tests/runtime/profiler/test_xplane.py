@@ -3,45 +3,38 @@
 import agc.runtime as tf
 import pytest
 from agc.runtime.profiler import xplane
-from agc.runtime.storage.messages import Field, Message
+from agc.runtime.storage.messages import Message
 
 
 class Stat(Message):
-    FIELDS = {"metadata_id": Field(1, "int64"), "int64": Field(4, "int64"), "str": Field(5, "string")}
+    FIELDS = "int64 metadata_id = 1; int64 int64 = 4; string str = 5;"
 
 
 class Event(Message):
-    FIELDS = {
-        "metadata_id": Field(1, "int64"),
-        "offset_ps": Field(2, "int64"),
-        "duration_ps": Field(3, "int64"),
-        "stats": Field(4, Stat, many=True),
-    }
+    FIELDS = "int64 metadata_id = 1; int64 offset_ps = 2; int64 duration_ps = 3; repeated Stat stats = 4;"
 
 
 class Line(Message):
-    FIELDS = {"id": Field(1, "int64"), "name": Field(2, "string"), "events": Field(4, Event, many=True)}
+    FIELDS = "int64 id = 1; string name = 2; repeated Event events = 4;"
 
 
 class Metadata(Message):
-    FIELDS = {"id": Field(1, "int64"), "name": Field(2, "string")}
+    FIELDS = "int64 id = 1; string name = 2;"
 
 
 class Entry(Message):
-    FIELDS = {"key": Field(1, "int64"), "value": Field(2, Metadata)}
+    FIELDS = "int64 key = 1; Metadata value = 2;"
 
 
 class Plane(Message):
-    FIELDS = {
-        "name": Field(2, "string"),
-        "lines": Field(3, Line, many=True),
-        "event_metadata": Field(4, Entry, many=True),
-        "stat_metadata": Field(5, Entry, many=True),
-    }
+    FIELDS = """
+        string name = 2; repeated Line lines = 3; repeated Entry event_metadata = 4;
+        repeated Entry stat_metadata = 5;
+    """
 
 
 class Space(Message):
-    FIELDS = {"planes": Field(1, Plane, many=True), "hostnames": Field(4, "string", many=True)}
+    FIELDS = "repeated Plane planes = 1; repeated string hostnames = 4;"
 
 
 @tf.function
