@@ -1,4 +1,4 @@
-"""Lower `cast` and bitwise operations.
+"""Lower `cast` and bitwise operations; convert elements and tensors.
 
 Values out of range convert as on the processor and in NumPy: a float out of the integer range gives the smallest
 integer, and narrower integers keep the low bits of the 32-bit result.
@@ -6,10 +6,14 @@ integer, and narrower integers keep the low bits of the 32-bit result.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from .... import dtypes
 from ..codegen.function_builder import Emitter
 from ..codegen.half_floats import half_of_double
+from ..codegen.lazy_values import LazyValue, Shape
 from ..codegen.llvm_types import ComplexPair, Element, Register, constant, integer, ir, register_type
+from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import Site, elementwise
 
 
@@ -35,6 +39,33 @@ def converted(e: Emitter, x: Element, own: dtypes.DType, wanted: dtypes.DType) -
     if own.kind == "f":
         return _of_float(e, x, own, wanted)
     return _of_integer(e, x, own, wanted)
+
+
+def each(
+    region: Region,
+    write: Callable[..., Element],
+    dtype: dtypes.DType,
+    shape: Shape,
+    *nodes: LazyValue,
+    cost: int = 1,
+) -> LazyValue:
+    """Return an elementwise operation that `write(e, *elements)` emits."""
+    site = Site("", dtype, dtype, {}, False)
+    return region.computed(lambda e, site, *elements: write(e, *elements), site, dtype, shape, nodes, cost)
+
+
+def widened(region: Region, node: LazyValue) -> LazyValue:
+    """Return float16 as float32, the dtype of its accumulators."""
+    if node.dtype is not dtypes.float16:
+        return node
+    return as_dtype(region, node, dtypes.float32)
+
+
+def as_dtype(region: Region, node: LazyValue, dtype: dtypes.DType) -> LazyValue:
+    """Return the node converted to another dtype."""
+    if node.dtype is dtype:
+        return node
+    return each(region, lambda e, x: converted(e, x, node.dtype, dtype), dtype, node.shape, node)
 
 
 def _truth(e: Emitter, x: Element, own: dtypes.DType) -> Register:

@@ -30,6 +30,7 @@ from ..codegen.rule_registry import RefusedError, lowers
 from . import conv_by_channel as by_channel
 from . import conv_winograd
 from .blas_calls import Matrix, multiply_add, one_thread
+from .casts import as_dtype, widened
 from .conv_by_channel import ConvolvedByChannel, is_by_channel
 from .conv_windows import PART_BYTES, PARTS, BlockwiseConvolution, Windows, aligned
 from .elementwise import add
@@ -38,7 +39,6 @@ from .matmul import beyond, permuted
 from .reduction_codegen import reduced
 from .reduction_kinds import site_of, sums
 from .reshape import moved
-from .softmax import as_dtype, widened
 
 _ROWS = 96
 """The rows from which on BLAS multiplies at nearly its full speed."""

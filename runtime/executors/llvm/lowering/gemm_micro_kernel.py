@@ -20,9 +20,7 @@ class Vectors(Routine):
         super().__init__(module, name, [pointer() if each == "a" else integer(64) for each in takes])
         self.dtype = dtype
         self.element = memory_type(dtype)
-        # float16 is accumulated in float32, as in NumPy.
-        self.summed = ir().FloatType() if dtype is dtypes.float16 else self.element
-        self.width = tile().vector // max(dtype.size, 4 if dtype.kind == "f" else 1)
+        self.width = tile().vector // dtype.size
 
     # Integers
 
@@ -61,26 +59,14 @@ class Vectors(Routine):
 
     def nothing(self, width: int) -> Register:
         """Return a zero accumulator."""
-        return ir().Constant(ir().VectorType(self.summed, width), None)
-
-    def widened(self, value: Register) -> Register:
-        """Convert a vector of elements to the accumulator type."""
-        if self.summed is self.element:
-            return value
-        return self.b.fpext(value, ir().VectorType(self.summed, value.type.count))
-
-    def narrowed(self, value: Register) -> Register:
-        """Convert an accumulator to the element type."""
-        if self.summed is self.element:
-            return value
-        return self.b.fptrunc(value, ir().VectorType(self.element, value.type.count))
+        return ir().Constant(ir().VectorType(self.element, width), None)
 
     def added(self, total: Register, x: Register, y: Register) -> Register:
-        """Emit `total + x * y` in the accumulator type."""
+        """Emit `total + x * y`."""
         if self.dtype.kind != "f":
             return self.b.add(total, self.b.mul(x, y))
         kind = total.type
-        name = f"llvm.fmuladd.v{kind.count}{self.summed.intrinsic_name}"
+        name = f"llvm.fmuladd.v{kind.count}{self.element.intrinsic_name}"
         fused = self.module.globals.get(name)
         if fused is None:
             fused = ir().Function(self.module, ir().FunctionType(kind, [kind] * 3), name)

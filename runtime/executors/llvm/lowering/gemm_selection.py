@@ -18,15 +18,13 @@ from ..codegen.dynamic_sizes import is_sized
 from ..codegen.function_builder import Emitter
 from ..codegen.interrupts import PATIENCE, unless_interrupted
 from ..codegen.lazy_values import Buffer, LazyValue
-from ..codegen.llvm_types import Register, constant, constant_at, integer, ir, null
+from ..codegen.llvm_types import Register, constant_at, integer, ir, null
 from ..codegen.parallel_loops import count as count_of_threads
 from ..codegen.parallel_loops import runner
 from ..codegen.rule_registry import RefusedError
 from . import gemm_blocked, gemm_kernel_ir, gemm_packing
 from .blas_calls import Matrix, ProductSizes, multiply_add, shares_products
-from .casts import converted
 from .gemm_small import ProductShape, product
-from .reduction_kinds import get, new_slot, put
 
 LARGE = 1 << 14
 """The number of multiplications from which on general functions are as fast as one specialized for the sizes."""
@@ -117,11 +115,9 @@ class Product:
         is_open = is_sized((self.m, self.n, self.k))
         if self.gemm is not None and (self.is_for_blas or self.batch.number != 1):
             self._by_blas(self.gemm, a, b, c)
-        elif is_open and self.dtype is dtypes.float16:
-            self._by_elements(a, b, c)
         elif is_open:
             self._alone(self.m, a, b, c)
-        elif self.size < LARGE or self.dtype is dtypes.float16:
+        elif self.size < LARGE:
             self._in_registers(a, b, c)
         else:
             self._by_strips(a, b, c)
@@ -164,22 +160,6 @@ class Product:
         pack = e.function_named(gemm_blocked.packing(self.dtype, self.b.turned), ir().VoidType(), [])
         run = runner(e) if is_shared else null()
         e.call(gemm_blocked.symbol(self.dtype), ir().VoidType(), run, pack, a, b, c, self._table(sizes))
-
-    def _by_elements(self, a: Register, b: Register, c: Register) -> None:
-        """Emit a loop for dynamic sizes of float16. The accumulator is float32, as in NumPy."""
-        e, half, single = self.e, self.dtype, dtypes.float32
-        slot = new_slot(e, single)
-        with e.nest([self.m, self.n], inner=self.k) as (row, column):
-            put(e, slot, constant(single, 0))
-            with e.nest([self.k], parallel=False) as (number,):
-                i, j = (number, row) if self.a.turned else (row, number)
-                x = e.load(half, a, e.plus(e.times(i, self.m if self.a.turned else self.k), j))
-                i, j = (column, number) if self.b.turned else (number, column)
-                y = e.load(half, b, e.plus(e.times(i, self.k if self.b.turned else self.n), j))
-                product = e.b.fmul(converted(e, x, half, single), converted(e, y, half, single))
-                put(e, slot, e.b.fadd(get(e, single, slot), product))
-            position = e.plus(e.times(row, self.n), column)
-            e.store(half, c, position, converted(e, get(e, single, slot), single, half))
 
     def _sizes(self, threads: int, wakes: bool) -> gemm_kernel_ir.Sizes:
         """Return the size table of the product.

@@ -80,19 +80,17 @@ class _Product(Vectors):
         begun = [self.nothing(width) for _ in range(rows) for width in widths]
         with self.summing(self.word(k), begun) as (number, sums, following):
             source = self.on(self.second, self.index(number, self.word(n), column))
-            vectors = [
-                self.widened(self.vector(self.on(source, start), width))
-                for start, width in zip(starts, widths, strict=True)
-            ]
+            places = zip(starts, widths, strict=True)
+            vectors = [self.vector(self.on(source, start), width) for start, width in places]
             for i in range(rows):
                 position = self.on(first, self.b.add(self.times(number, along), self.word(i * down)))
                 for vector, total in zip(vectors, sums[i * len(widths) :], strict=False):
-                    factor = self.widened(self.number(position, vector.type.count))
+                    factor = self.number(position, vector.type.count)
                     following.append(self.added(total, factor, vector))
         target = self.on(self.result, self.index(row, self.word(n), column))
         positions = [i * n + start for i in range(rows) for start in starts]
         for total, position in zip(following, positions, strict=True):
-            self.put(self.narrowed(total), self.on(target, position))
+            self.put(total, self.on(target, position))
 
 
 def _parts(count: int, width: int) -> list[int]:

@@ -5,7 +5,6 @@ resize x           each row of the result is a weighted sum of rows of x; then t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,40 +13,19 @@ from .... import dtypes
 from ....ir.graph import Operation
 from ....ops.image.resize import nearest, taps
 from ..codegen.function_builder import Emitter
-from ..codegen.lazy_values import Buffer, ConstantArray, Index, IndexMap, LazyValue, Shape
-from ..codegen.llvm_types import Element, Register
+from ..codegen.lazy_values import ConstantArray, Index, IndexMap, LazyValue
+from ..codegen.llvm_types import Element
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError, lowers
+from .casts import as_dtype
 from .elementwise import add
 from .fill import shape_of
 from .reduction_kinds import site_of
 from .reshape import known
-from .softmax import as_dtype
 from .tile_and_pad import added_up, picked
 
 _MOST = 64
 """The largest number of unrolled terms of a sum."""
-
-
-def _scattered(
-    region: Region,
-    node: LazyValue,
-    shape: Shape,
-    target_of: Callable[[Emitter, Sequence[Register]], Sequence[Register]],
-    weigh: Callable[[Emitter, Sequence[Register], Element], Element] | None = None,
-    onto: Buffer | None = None,
-) -> Buffer:
-    """Scatter-add the elements of `node` to zeros, or to `onto`, at the indices that `target_of` computes."""
-    e, source, site = region.e, region.settled(node), site_of(node.dtype)
-    result = onto or region.zeros(node.dtype, shape)
-    if source.size:
-        with e.nest(source.shape, parallel=False) as numbers:
-            element = source.at(e, Index.of(source.shape, numbers))
-            element = element if weigh is None else weigh(e, numbers, element)
-            target = Index.of(shape, target_of(e, numbers)).flat(e)
-            total = add(e, site, e.load(node.dtype, result.address, target), element)
-            e.store(node.dtype, result.address, target, total)
-    return result
 
 
 @lowers("resize")
@@ -70,11 +48,7 @@ def _summed(region: Region, node: LazyValue, axis: int, sources: Any, weights: A
         raise RefusedError(f"sums of {len(counted)} elements are not compiled")
     found = region.readable(node)
     tables = [
-        (
-            ConstantArray(np.ascontiguousarray(sources[:, k])),
-            ConstantArray(np.ascontiguousarray(weights[:, k])),
-        )
-        for k in counted
+        [ConstantArray(np.ascontiguousarray(table[:, k])) for table in (sources, weights)] for k in counted
     ]
     site = site_of(node.dtype)
 
@@ -105,36 +79,20 @@ def _(region: Region, operation: Operation, node: LazyValue, size: LazyValue) ->
 
 def _spread(region: Region, node: LazyValue, axis: int, old: int, sources: Any, weights: Any) -> LazyValue:
     """Scatter-add each element, times its weights, to its sources. This is the transpose of `_summed`."""
-    shape = (*node.shape[:axis], old, *node.shape[axis + 1 :])
-    source, result = region.settled(node), region.zeros(node.dtype, shape)
+    e, source = region.e, region.settled(node)
+    result = region.zeros(node.dtype, (*node.shape[:axis], old, *node.shape[axis + 1 :]))
+    if not source.size:
+        return result
     for k in range(sources.shape[1]):
-        _spread_once(region, source, axis, sources[:, k], weights[:, k], result)
+        places, shares = (ConstantArray(np.ascontiguousarray(table[:, k])) for table in (sources, weights))
+        with e.nest(source.shape, parallel=False) as numbers:
+            entry = Index.of(places.shape, [numbers[axis]])
+            indices = [*numbers[:axis], places.at(e, entry), *numbers[axis + 1 :]]
+            part = e.b.fmul(source.at(e, Index.of(source.shape, numbers)), shares.at(e, entry))
+            target = Index.of(result.shape, indices).flat(e)
+            before = e.load(node.dtype, result.address, target)
+            e.store(node.dtype, result.address, target, add(e, site_of(node.dtype), before, part))
     return result
-
-
-def _spread_once(
-    region: Region, node: LazyValue, axis: int, sources: Any, weights: Any, result: Buffer
-) -> None:
-    places_of, weight = (
-        ConstantArray(np.ascontiguousarray(sources)),
-        ConstantArray(np.ascontiguousarray(weights)),
-    )
-
-    def entry(e: Emitter, table: ConstantArray, coordinates: Sequence[Register]) -> Element:
-        return table.at(e, Index.of(table.shape, [coordinates[axis]]))
-
-    _scattered(
-        region,
-        node,
-        result.shape,
-        lambda e, coordinates: [
-            *coordinates[:axis],
-            entry(e, places_of, coordinates),
-            *coordinates[axis + 1 :],
-        ],
-        lambda e, coordinates, x: e.b.fmul(x, entry(e, weight, coordinates)),
-        result,
-    )
 
 
 @lowers("resize_nearest_neighbor")

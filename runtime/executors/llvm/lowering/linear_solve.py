@@ -19,11 +19,10 @@ from ..codegen.lazy_values import Buffer, Index, IndexMap, LazyValue, Shape
 from ..codegen.llvm_types import ComplexPair, Element, Register, constant
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError, lowers
-from .casts import converted
+from .casts import as_dtype, converted
 from .fill import shape_of
 from .lapack import Lapack
 from .reduction_kinds import get, new_slot, put
-from .softmax import as_dtype
 
 
 class _Matrices:

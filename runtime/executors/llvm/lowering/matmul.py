@@ -11,6 +11,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from .... import dtypes
 from ....core import shapes
 from ....ir.graph import Operation
 from ..codegen.dynamic_shapes import broadcast_size
@@ -22,6 +23,7 @@ from ..codegen.llvm_types import Register, memory_type
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import lowers
 from .blas_calls import shares_products
+from .casts import as_dtype, widened
 from .fill import uniform
 from .gemm_selection import Factor, Product, ProductBatch
 from .reshape import checked, moved
@@ -100,8 +102,11 @@ def reshaped(region: Region, node: LazyValue, shape: tuple[int, ...]) -> Buffer:
 
 
 def multiplied(region: Region, a: Factor, b: Factor) -> Buffer:
-    """Return the product of matrices, or of batches of them, which are broadcast."""
+    """Return the product of matrices, or of batches of them, which are broadcast. That of float16 is float32 before."""
     e, dtype = region.e, a.node.dtype
+    if dtype is dtypes.float16:
+        wide = multiplied(region, *(Factor(widened(region, each.node), each.turned) for each in (a, b)))
+        return region.stored(as_dtype(region, wide, dtype))
     shape = (*_batch_shape(e, a.batch, b.batch), a.rows, b.columns)
     checked(e, a.columns, b.rows)
     if not a.columns:

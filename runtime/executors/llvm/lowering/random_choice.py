@@ -16,13 +16,12 @@ from ..codegen.lazy_values import Buffer, Index, IndexMap, LazyValue
 from ..codegen.llvm_types import Element, Register, constant, integer
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError, lowers
-from .casts import converted
+from .casts import as_dtype, converted, each
 from .fill import shape_of
 from .philox import stream_of, words_of
 from .reduction_codegen import reduced
 from .reduction_kinds import maxima
 from .scans import running
-from .softmax import as_dtype, each
 from .stateless_random import uniform_of
 
 WIDE = dtypes.float64

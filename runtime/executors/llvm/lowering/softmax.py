@@ -6,7 +6,6 @@ softmax x    ==>    largest ← max x;  weights ← e^(x - largest);  weights / 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 from .... import dtypes
 from ....ir.graph import Operation
@@ -18,34 +17,10 @@ from ..codegen.lazy_values import Index, IndexMap, LazyValue, Shape
 from ..codegen.llvm_types import Element, constant, integer
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError, Site, lowers
-from .casts import converted
+from .casts import as_dtype, converted, each, widened
 from .elementwise import divide
 from .reduction_codegen import axes_of, divisor, reduced, reduced_shape
 from .reduction_kinds import maxima, sums
-
-Write = Callable[..., Element]
-
-
-def each(
-    region: Region, write: Write, dtype: dtypes.DType, shape: Shape, *nodes: LazyValue, cost: int = 1
-) -> LazyValue:
-    """Return an elementwise operation that `write(e, *elements)` emits."""
-    site = Site("", dtype, dtype, {}, False)
-    return region.computed(lambda e, site, *elements: write(e, *elements), site, dtype, shape, nodes, cost)
-
-
-def widened(region: Region, node: LazyValue) -> LazyValue:
-    """Return float16 as float32, the dtype of its accumulators."""
-    if node.dtype is not dtypes.float16:
-        return node
-    return as_dtype(region, node, dtypes.float32)
-
-
-def as_dtype(region: Region, node: LazyValue, dtype: dtypes.DType) -> LazyValue:
-    """Return the node converted to another dtype."""
-    if node.dtype is dtype:
-        return node
-    return each(region, lambda e, x: converted(e, x, node.dtype, dtype), dtype, node.shape, node)
 
 
 def kept_shape(node: LazyValue, axes: tuple[int, ...]) -> Shape:
