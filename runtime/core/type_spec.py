@@ -171,10 +171,12 @@ class MeetsCompositeError(ValueError):
     """A composite value was converted to a tensor; operations catch it to dispatch on the value."""
 
     def __init__(self, value: Any) -> None:
-        super().__init__(
-            f"Attempt to convert a value ({value}) with an unsupported type ({type(value)}) to a Tensor."
-        )
+        super().__init__()
         self.value = value
+
+    def __str__(self) -> str:  # most are caught: printing large values would take longer than the operation
+        kind = type(self.value)
+        return f"Attempt to convert a value ({self.value}) with an unsupported type ({kind}) to a Tensor."
 
 
 @export("type_spec_from_value")

@@ -275,3 +275,12 @@ def test_dense_slices_at_ragged_indices_along_an_inner_axis(axis):
             assert row.to_tensor().numpy().tolist() == wanted.tolist()
     with pytest.raises(tf.errors.InvalidArgumentError, match="inside the axis"):
         tf.gather(x, tf.ragged.constant([[9]]), axis=axis)
+
+
+def test_operations_do_not_print_ragged_tensors(monkeypatch: pytest.MonkeyPatch) -> None:
+    def printed(self: tf.RaggedTensor) -> str:
+        raise AssertionError("printed")
+
+    ragged = tf.ragged.constant([[1, 2], [3]])
+    monkeypatch.setattr(tf.RaggedTensor, "__repr__", printed)
+    assert (ragged + ragged).to_list() == [[2, 4], [6]]
