@@ -5,7 +5,8 @@ BIN    := $(VENV)/bin
 ELKJS := https://registry.npmjs.org/elkjs/-/elkjs-0.12.1.tgz
 EXTENSIONS := runtime/executors/llvm/call/native_call.c runtime/kernels/random/native_draws.c \
 	runtime/kernels/native_products.c runtime/kernels/native_rows.c autograph/conversion/native_callees.c \
-	runtime/ops/framework/native_eager.c $(wildcard runtime/core/*.h runtime/kernels/*.h runtime/ops/framework/*.h runtime/executors/llvm/call/*.h)
+	runtime/ops/framework/native_eager.c runtime/ops/nn/native_windows.c \
+	$(wildcard runtime/core/*.h runtime/kernels/*.h runtime/ops/framework/*.h runtime/executors/llvm/call/*.h)
 
 .DEFAULT_GOAL := help
 

@@ -18,6 +18,7 @@ SOURCES = (
     "runtime/kernels/native_rows.c",
     "autograph/conversion/native_callees.c",
     "runtime/ops/framework/native_eager.c",
+    "runtime/ops/nn/native_windows.c",
 )
 """Each becomes a module with the same name after an underscore, in the same folder."""
 

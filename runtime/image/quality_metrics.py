@@ -163,10 +163,11 @@ def _similarity(
 
 
 def _gaussian(size: int, sigma: float) -> Any:
+    """Return the weights along one axis."""
     offsets = np.arange(size, dtype=np.float32) - np.float32(size - 1) / 2
     heights = offsets**2 * np.float32(-0.5 / sigma**2)
-    weights = np.exp(heights[:, np.newaxis] + heights)
-    return (weights / weights.sum())[:, :, np.newaxis, np.newaxis].astype(np.float32)
+    weights = np.exp(heights)
+    return (weights / weights.sum()).astype(np.float32)
 
 
 def _blurred(x: Tensor, filter: Any) -> Tensor:
@@ -175,7 +176,9 @@ def _blurred(x: Tensor, filter: Any) -> Tensor:
         raise ValueError("ssim: the number of channels must be known")
     sizes = shape_of(x)
     flat = reshape(x, concat([[-1], sizes[-3:]], 0))
-    y = depthwise_conv2d(flat, np.tile(filter, (1, 1, channels, 1)), [1, 1, 1, 1], "VALID")
+    down = np.tile(filter[:, np.newaxis, np.newaxis, np.newaxis], (1, 1, channels, 1))
+    y = depthwise_conv2d(flat, down, [1, 1, 1, 1], "VALID")
+    y = depthwise_conv2d(y, down.swapaxes(0, 1), [1, 1, 1, 1], "VALID")
     return reshape(y, concat([sizes[:-3], shape_of(y)[1:]], 0))  # type: ignore[no-any-return]
 
 
@@ -219,4 +222,5 @@ def _halved(x: Tensor) -> Tensor:
     odd = sizes[-3:-1] % 2
     flat = pad(flat, stack([[0, 0], stack([0, odd[0]]), stack([0, odd[1]]), [0, 0]]), "SYMMETRIC")
     small = avg_pool2d(flat, 2, 2, "VALID")
-    return reshape(small, concat([sizes[:-3], shape_of(small)[1:]], 0))  # type: ignore[no-any-return]
+    channels = sizes[-1:] if x.shape[-1] is None else [x.shape[-1]]
+    return reshape(small, concat([sizes[:-3], shape_of(small)[1:3], channels], 0))  # type: ignore[no-any-return]

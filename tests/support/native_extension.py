@@ -15,6 +15,7 @@ SOURCES = (
     ROOT / "runtime/kernels/native_rows.c",
     ROOT / "autograph/conversion/native_callees.c",
     ROOT / "runtime/ops/framework/native_eager.c",
+    ROOT / "runtime/ops/nn/native_windows.c",
 )
 HEADERS = tuple(ROOT.glob("runtime/**/*.h"))
 

@@ -39,7 +39,5 @@ def selected(condition: Array, x: Array, y: Array) -> Array:
 
 
 def _fits(x: Array, condition: Array) -> bool:
-    """Return whether the elements are numbers in the order of the condition, or one number."""
-    if x.dtype.kind not in "biufc":
-        return False
-    return not x.shape or (x.shape == condition.shape and x.flags.c_contiguous)
+    """Return whether the elements are numbers in the shape of the condition, or one number."""
+    return x.dtype.kind in "biufc" and x.shape in ((), condition.shape)

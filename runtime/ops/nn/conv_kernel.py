@@ -4,8 +4,8 @@
     spread       the transpose: each window's product, added at the window's position
     correlate    transposed windows times a gradient
 
-A grouped filter is one matrix for each group. If each channel is a group (depthwise), a loop over the offsets
-in a window is faster, since the matrices would be thin.
+A grouped filter is one matrix for each group. If each channel is a group (depthwise), the matrices would be thin:
+windows slide in C, or in a loop over the offsets in a window.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import numpy as np
 from ...core import shapes
 from ..framework.op_families import Array
 from .window_geometry import Sliding
+from .windows import fits, slid
 
 _ELEMENTS = 1 << 19
 """The maximum number of window elements in a part. Larger batches are split, for threads and their caches."""
@@ -129,13 +130,24 @@ def _by_groups(dy: Array, groups: int) -> Array:
     return dy.reshape(math.prod(dy.shape[:-1]), groups, dy.shape[-1] // groups).transpose(1, 0, 2)
 
 
+def _each_output(x: Array, filter: Array, groups: int) -> tuple[Array, Array]:
+    """Return a depthwise filter with one output a channel, and `x` with as many channels as there are outputs."""
+    count = filter.shape[-1] // groups
+    w = np.ascontiguousarray(filter).reshape((*filter.shape[: x.ndim - 2], filter.shape[-1]))
+    return (x if count == 1 else np.repeat(x, count, -1)), w
+
+
 def convolve(x: Array, filter: Array, slide: Sliding, groups: int, y: Array) -> None:
     """Write the products of windows of `x` and the filter to `y`."""
     if groups > 1 and filter.shape[-2] == 1:
-        wide, split = _surrounded(x, slide), y.reshape((*y.shape[:-1], groups, -1))
+        x, w = _each_output(x, filter, groups)
+        if fits(slide, x, y, w):
+            slid("convolve", x, y, w, None, slide)
+            return
+        wide, split = _surrounded(x, slide), y
         for offset in slide.offsets():
             taken = wide[(slice(None), *slide.padded_slices(offset))]
-            split += taken[..., np.newaxis] * filter[offset].reshape(groups, -1)
+            split += taken * w[offset]
         return
     product = _windows(x, slide, groups) @ _grouped_filter(filter, groups)
     y[...] = product.transpose(1, 0, 2).reshape(y.shape)
@@ -144,10 +156,15 @@ def convolve(x: Array, filter: Array, slide: Sliding, groups: int, y: Array) -> 
 def spread(dy: Array, filter: Array, slide: Sliding, groups: int, wide: Array) -> None:
     """Scatter-add the gradient of each window at the window's position."""
     if groups > 1 and filter.shape[-2] == 1:
-        split = dy.reshape((*dy.shape[:-1], groups, -1))
-        for offset in slide.offsets():
-            window = (slice(None), *slide.padded_slices(offset))
-            wide[window] += np.einsum("...gm,gm->...g", split, filter[offset].reshape(groups, -1))
+        found, w = _each_output(wide, filter, groups)
+        inner = slide._replace(sizes=slide.padded, before=(0,) * len(slide.before))
+        if fits(inner, found, dy, w):
+            slid("spread", found, dy, w, None, inner)
+        else:
+            for offset in slide.offsets():
+                found[(slice(None), *slide.padded_slices(offset))] += dy * w[offset]
+        if found is not wide:
+            found.reshape((*wide.shape, -1)).sum(-1, out=wide)
         return
     product = _by_groups(dy, groups) @ _grouped_filter(filter, groups).transpose(0, 2, 1)
     inside = math.prod(slide.window)
@@ -160,9 +177,14 @@ def spread(dy: Array, filter: Array, slide: Sliding, groups: int, wide: Array) -
 def correlate(x: Array, dy: Array, slide: Sliding, groups: int, shape: tuple[int, ...]) -> Array:
     """Return the products of windows of `x` and a gradient: [groups, window and channels, outputs]."""
     if groups > 1 and shape[1] == math.prod(slide.window):
-        wide, split = _surrounded(x, slide), dy.reshape((*dy.shape[:-1], groups, -1))
-        taken = [wide[(slice(None), *slide.padded_slices(offset))] for offset in slide.offsets()]
-        sums = [np.einsum("pg,pgm->gm", t.reshape(-1, groups), split.reshape(-1, groups, split.shape[-1]))
-                for t in taken]  # fmt: skip
-        return np.stack(sums, axis=1)
+        w = np.zeros((*slide.window, dy.shape[-1]), dy.dtype)
+        x = _each_output(x, w, groups)[0]
+        if fits(slide, x, dy, w):
+            slid("correlate", x, dy, w, None, slide)
+        else:
+            wide = _surrounded(x, slide)
+            for offset in slide.offsets():
+                taken = wide[(slice(None), *slide.padded_slices(offset))]
+                w[offset] = np.add.reduce((taken * dy).reshape(-1, dy.shape[-1]), 0)
+        return w.reshape(-1, groups, w.shape[-1] // groups).transpose(1, 0, 2)
     return _windows(x, slide, groups).transpose(0, 2, 1) @ _by_groups(dy, groups)

@@ -22,12 +22,14 @@ from ...ir.traits import FRESH_RESULT
 from ...ir.value_types import TensorType
 from ...kernels.thread_pool import run_all
 from ..arrays.creation import zeros_like
+from ..arrays.select_kernel import selected
 from ..arrays.shape_ops import shape
 from ..framework.attribute_parsers import Axes, DType
 from ..framework.op import Input, Ints, Name, Same, op
 from ..framework.op_families import FLOATS, REAL, Array, require_dtype
 from ..framework.static_values import checked_dims, dims
 from .window_geometry import Pairs, Sliding, output_size, sliding
+from .windows import fits, slid
 
 Sizes = tuple[int, ...]
 _ELEMENTS = 1 << 17
@@ -69,6 +71,24 @@ def _along_axes(x: Array, slide: Sliding, combine: Any, start: Any) -> Array:
     return x
 
 
+def _slid(
+    kind: str, x: Array, y: Array, slide: Sliding, w: Array | None = None, z: Array | None = None
+) -> bool:
+    """Slide over [batch, …, channels] in C, in parts that threads share; return False if NumPy has to."""
+    arrays = [array for array in (x, y, w, z) if array is not None]
+    inner = Sliding(*(field[1:-1] for field in slide))
+    is_spatial = all(slide[i][0] == slide[i][-1] == 1 for i in (1, 2)) and slide.outputs[0] == slide.sizes[0]
+    if not is_spatial or slide.outputs[-1] != slide.sizes[-1] or not fits(inner, *arrays):
+        return False
+    run_all(
+        *(
+            partial(slid, kind, *(array if array is None else array[part] for array in (x, y, w, z)), inner)
+            for part in _parts(slide)
+        )
+    )
+    return True
+
+
 def _lowest(dtype: Any) -> Any:
     return -np.inf if dtype.kind not in "iu" else np.iinfo(dtype).min
 
@@ -93,8 +113,15 @@ def max_pool(
 @max_pool.kernel
 def _(input: Array, ksize: Sizes, strides: Sizes, padding: str, explicit_paddings: Pairs) -> Array:
     slide = _slide(input.shape, ksize, strides, padding, explicit_paddings)
-    found = _along_axes(input, slide, np.maximum, _lowest(input.dtype))
-    return found if found is not input else found.copy()
+    return _largest(input, slide)
+
+
+def _largest(x: Array, slide: Sliding) -> Array:
+    found = np.full(slide.outputs, _lowest(x.dtype), x.dtype)
+    if _slid("largest", x, found, slide):
+        return found
+    found = _along_axes(x, slide, np.maximum, _lowest(x.dtype))
+    return found if found is not x else found.copy()
 
 
 @max_pool.gradient
@@ -130,7 +157,9 @@ def _(orig_input: Array, orig_output: Array, grad: Array, ksize: Sizes, strides:
       explicit_paddings: Pairs) -> Array:  # fmt: skip
     slide = _slide(orig_input.shape, ksize, strides, padding, explicit_paddings)
     _check_pooled(slide, orig_output, grad)
-    found = np.zeros_like(orig_input)
+    found = np.zeros(orig_input.shape, orig_input.dtype)
+    if _slid("choose", orig_input, orig_output, slide, grad, found):
+        return found
 
     def spread(part: slice) -> None:
         x, y, dy, dx = orig_input[part], orig_output[part], grad[part], found[part]
@@ -139,7 +168,7 @@ def _(orig_input: Array, orig_output: Array, grad: Array, ksize: Sizes, strides:
             windows, elements = slide.slices(offset)
             here = (x[elements] == y[windows]) & free[windows]
             free[windows] &= ~here
-            dx[elements] += np.where(here, dy[windows], dy.dtype.type(0))
+            dx[elements] += selected(here, dy[windows], dy.dtype.type(0))
 
     run_all(*[partial(spread, part) for part in _parts(slide)])
     return found
@@ -205,7 +234,7 @@ def _(orig_input: Array, orig_output: Array, grad: Array, ksize: Sizes, strides:
         windows, elements = slide.slices(offset)
         here = (orig_input[elements] == orig_output[windows]) & free[windows]
         free[windows] &= ~here
-        found[windows] += np.where(here, grad[elements], grad.dtype.type(0))
+        found[windows] += selected(here, grad[elements], grad.dtype.type(0))
     return found
 
 
@@ -246,7 +275,7 @@ def max_pool_argmax(
 def _(input: Array, ksize: Sizes, strides: Sizes, padding: str, explicit_paddings: Pairs,
       output_dtype: dtypes.DType, include_batch_in_index: bool) -> tuple[Array, Array]:  # fmt: skip
     slide = _slide(input.shape, ksize, strides, padding, explicit_paddings)
-    largest = _along_axes(input, slide, np.maximum, _lowest(input.dtype))
+    largest = _largest(input, slide)
     positions = np.arange(input.size).reshape(input.shape)
     if not include_batch_in_index and len(input):
         positions %= max(input[0].size, 1)
@@ -281,17 +310,17 @@ def avg_pool(
 def _(input: Array, ksize: Sizes, strides: Sizes, padding: str, explicit_paddings: Pairs) -> Array:
     slide = _slide(input.shape, ksize, strides, padding, explicit_paddings)
     kind = np.result_type(input.dtype, np.float32)
-    sums = _along_axes(input.astype(kind, copy=False), slide, np.add, 0)
-    found = _divided(sums, slide).astype(input.dtype, copy=False)
-    return found if found is not input else found.copy()
+    x, sums = input.astype(kind, copy=False), np.zeros(slide.outputs, kind)
+    if not _slid("sum", x, sums, slide):
+        sums = _along_axes(x, slide, np.add, 0)
+    return _divided(sums, slide).astype(input.dtype, copy=False)
 
 
 def _divided(sums: Array, slide: Sliding) -> Array:
     """Divide the sums of windows by the numbers of their elements."""
-    for axis, counts in enumerate(slide.counts()):
-        if slide.window[axis] > 1:
-            sums = sums / counts.astype(sums.dtype).reshape((-1, *(1,) * (sums.ndim - axis - 1)))
-    return sums
+    counts = np.ix_(*(count.astype(sums.dtype) for count in slide.counts()))
+    kept = [count if size > 1 else count[:1] for count, size in zip(counts, slide.window, strict=True)]
+    return sums / math.prod(kept, start=sums.dtype.type(1))
 
 
 @avg_pool.gradient
@@ -326,6 +355,9 @@ def _(orig_input_shape: Array, grad: Array, ksize: Sizes, strides: Sizes, paddin
     slide = _slide(checked_dims(orig_input_shape), ksize, strides, padding, explicit_paddings)
     _check_pooled(slide, grad)
     shares = _divided(grad.astype(np.result_type(grad.dtype, np.float32), copy=False), slide)
+    found = np.zeros(slide.sizes, shares.dtype)
+    if _slid("share", found, shares, slide):
+        return found.astype(grad.dtype, copy=False)
     for axis, size in enumerate(slide.window):
         found = np.zeros((*shares.shape[:axis], slide.sizes[axis], *shares.shape[axis + 1 :]), shares.dtype)
         before = (slice(None),) * axis

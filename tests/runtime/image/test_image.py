@@ -210,3 +210,10 @@ def test_patches() -> None:
         y = tf.image.extract_patches(source, [1, 3, 3, 1], [1, 1, 1, 1], [1, 1, 1, 1], "SAME")
     gradient = tape.gradient(y, source, output_gradients=tf.constant(dy))
     close(np.sum(dy * y.numpy()), np.sum(gradient.numpy() * x))
+
+
+def test_images_of_ssim_multiscale_have_channels_of_known_number_in_graphs() -> None:
+    one, other = np.random.default_rng(0).random((2, 2, 24, 24, 3)).astype(np.float32)
+    wanted = tf.image.ssim_multiscale(one, other, 1.0, filter_size=1)
+    found = tf.function(tf.image.ssim_multiscale)(one, other, 1.0, filter_size=1)
+    np.testing.assert_allclose(found.numpy(), wanted.numpy(), rtol=1e-5)
