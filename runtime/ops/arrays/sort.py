@@ -89,12 +89,12 @@ def _order(values: Array, axis: int, is_descending: bool, count: int | None = No
     """Return the indices of a stable order, or the first `count` of them. NaN is greater than any number."""
     size = values.shape[axis]
     if values.dtype.kind in "fiub" and values.dtype.itemsize <= 4 and size < 1 << 32:
-        packed = _packed(np.moveaxis(values, axis, -1), is_descending)
+        packed = _packed(values.swapaxes(axis, -1), is_descending)
         if count is not None and 0 < count < size:
             packed = np.partition(packed, count - 1)
         packed = packed[..., :count]
         packed.sort()
-        order = np.moveaxis(packed & _POSITION, -1, axis)
+        order = (packed & _POSITION).swapaxes(axis, -1)
     elif is_descending:  # the ascending order of the reversed values, read backwards
         order = np.flip(size - 1 - np.argsort(np.flip(values, axis), axis, kind="stable"), axis)
     else:

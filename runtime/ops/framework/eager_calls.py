@@ -146,13 +146,13 @@ class EagerCall:
     """A call with everything decided but the elements of its tensors.
 
     Attributes: `tail` are the kernel's arguments after the arrays. `kinds` are the abstract values of the results, None
-    where they differ from call to call, or the types of TensorArrays. `is_plain` is True if the result is one tensor,
+    where they differ from call to call, or the types of TensorArrays. `is_plain` is True if there are only tensors,
     `is_closed` if the kernel calls no function of the program.
     `positions` are those of the inputs that the template lacks, None if it lacks all; `variables` those of variables.
     """
 
     __slots__ = (
-        "attributes", "compute", "dtype", "dtypes", "is_closed", "is_plain", "kind", "kinds", "op", "positions",
+        "attributes", "compute", "dtypes", "is_closed", "is_plain", "kinds", "op", "positions",
         "returns_many", "tail", "template", "variables",
     )  # fmt: skip
 
@@ -169,9 +169,7 @@ class EagerCall:
         specs = specs if self.returns_many else (specs,)
         self.kinds = list(map(_kind, specs, results if self.returns_many else [results]))
         self.dtypes = [spec.dtype.numpy if type(spec) is TensorType else None for spec in specs]
-        self.dtype: Any = self.dtypes[0] if specs else None
-        self.kind: AbstractValue | ListType | None = self.kinds[0] if specs else None
-        self.is_plain = not self.returns_many and type(self.kind) is not ListType
+        self.is_plain = ListType not in map(type, self.kinds)
         self.compute, self.tail = _kernel(op, [x.spec for x in inputs], specs, attributes)
         self.is_closed = is_closed(op)
 
@@ -196,7 +194,7 @@ class EagerCall:
             self.failed(error, arrays[: len(tensors)])
         finally:
             end(before)
-        results: Any = _result(found, self.dtype, self.kind) if self.is_plain else self.results(found)
+        results = self.results(found)
         if recorders:
             outputs = list(results) if self.returns_many else [results]
             for recorder in recorders:
@@ -207,7 +205,7 @@ class EagerCall:
         """Return what a kernel returned as a tensor or a TensorArray, or as a list of tensors."""
         if self.returns_many:
             return list(map(_result, found, self.dtypes, self.kinds))
-        return _result(found, self.dtype, self.kind)
+        return _result(found, self.dtypes[0], self.kinds[0])
 
     def failed(self, error: Exception, arrays: Sequence[Any]) -> NoReturn:
         """Raise the error of the operation for one of its kernel."""

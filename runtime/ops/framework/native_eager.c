@@ -10,9 +10,10 @@
 
 #define ARRAYS 64 /* arguments of a kernel */
 
-enum { ATTRIBUTES, COMPUTE, DTYPE, IS_CLOSED, IS_PLAIN, KIND, OP, POSITIONS, TAIL, TEMPLATE, SLOTS };
+enum { ATTRIBUTES, COMPUTE, DTYPES, IS_CLOSED, IS_PLAIN, KINDS, OP, POSITIONS, RETURNS_MANY, TAIL, TEMPLATE, SLOTS };
 static const char *const slot_names[SLOTS] = {
-    "attributes", "compute", "dtype", "is_closed", "is_plain", "kind", "op", "positions", "tail", "template",
+    "attributes", "compute", "dtypes", "is_closed", "is_plain", "kinds", "op", "positions", "returns_many", "tail",
+    "template",
 };
 
 /* Set by `register`. */
@@ -110,12 +111,35 @@ static PyObject *computed(PyObject *call, PyObject *inputs)
     return found;
 }
 
+/* Return what a kernel returned as one tensor, or as a list of tensors; the reference to `found` is consumed. */
+static PyObject *plain_results(PyObject *call, PyObject *found)
+{
+    PyObject *kinds = SLOT(call, KINDS), *dtypes = SLOT(call, DTYPES);
+    if (SLOT(call, RETURNS_MANY) != Py_True)
+        return new_tensor(as_array(found, PyList_GET_ITEM(dtypes, 0)), PyList_GET_ITEM(kinds, 0));
+    PyObject *items = PySequence_Fast(found, "results");
+    Py_ssize_t count = items == NULL ? 0 : PySequence_Fast_GET_SIZE(items);
+    PyObject *results = items == NULL ? NULL : PyList_New(count);
+    if (results != NULL && count != PyList_GET_SIZE(kinds)) {
+        PyErr_Format(PyExc_SystemError, "a kernel returned %zd results", count);
+        Py_CLEAR(results);
+    }
+    for (Py_ssize_t i = 0; results != NULL && i < count; i++) {
+        PyObject *array = as_array(Py_NewRef(PySequence_Fast_GET_ITEM(items, i)), PyList_GET_ITEM(dtypes, i));
+        PyObject *tensor = new_tensor(array, PyList_GET_ITEM(kinds, i));
+        if (tensor != NULL) PyList_SET_ITEM(results, i, tensor);
+        else Py_CLEAR(results);
+    }
+    Py_DECREF(found);
+    Py_XDECREF(items);
+    return results;
+}
+
 static PyObject *run(PyObject *call, PyObject *tensors, PyObject *recorders)
 {
     PyObject *result = NULL, *outputs = NULL, *inputs = inputs_of(call, tensors);
     PyObject *found = inputs == NULL ? NULL : computed(call, inputs);
-    if (found != NULL && SLOT(call, IS_PLAIN) == Py_True)
-        result = new_tensor(as_array(found, SLOT(call, DTYPE)), SLOT(call, KIND));
+    if (found != NULL && SLOT(call, IS_PLAIN) == Py_True) result = plain_results(call, found);
     else if (found != NULL) {
         result = PyObject_CallMethodOneArg(call, name_results, found);
         Py_DECREF(found);
@@ -136,7 +160,10 @@ static int is_runnable(PyObject *call)
     if (!IS_A(call, EagerCall)) return 0;
     for (int i = 0; i < SLOTS; i++)
         if (SLOT(call, i) == NULL) return 0;
+    PyObject *kinds = SLOT(call, KINDS), *dtypes = SLOT(call, DTYPES);
     return PyTuple_CheckExact(SLOT(call, TAIL)) && PyList_CheckExact(SLOT(call, TEMPLATE))
+        && PyList_CheckExact(kinds) && PyList_CheckExact(dtypes) && PyList_GET_SIZE(kinds) == PyList_GET_SIZE(dtypes)
+        && (PyList_GET_SIZE(kinds) > 0 || SLOT(call, RETURNS_MANY) == Py_True)
         && (SLOT(call, POSITIONS) == Py_None || PyList_CheckExact(SLOT(call, POSITIONS)))
         && PyList_GET_SIZE(SLOT(call, TEMPLATE)) + PyTuple_GET_SIZE(SLOT(call, TAIL)) <= ARRAYS;
 }

@@ -26,8 +26,7 @@ _array_of = attrgetter("_array")
 
 def update(variable: Any, new: Callable[..., Array], *operands: Any) -> Array:
     """Set a variable to `new(value, *operands)` in one atomic step, and return the new value."""
-    if "_variable" in variable.__dict__:  # a proxy, which has Python properties as attributes
-        variable = variable._variable
+    variable = getattr(variable, "_variable", variable)  # a proxy has Python properties as attributes
     while True:
         before = variable._array
         after = new(before, *operands)
