@@ -9,12 +9,13 @@ the operations that add more than a microsecond.
 from __future__ import annotations
 
 import sys
-import timeit
 from collections.abc import Callable
 from typing import Any
 
 import agc.runtime as tf
 import numpy as np
+
+from .timing import repetitions, seconds
 
 MOST = 1.0
 
@@ -267,13 +268,8 @@ def taped(run: Callable[[], Any], x: Any) -> Callable[[], None]:
 
 def least(runs: list[tuple[Callable[[], Any], int]]) -> list[float]:
     """The least time of a call of each function in microseconds, where one has so many calls; they take turns."""
-    for run, _ in runs:
-        timeit.timeit(run, number=3)
-    counts = [max(1, round(4e-4 / (timeit.timeit(run, number=3) / 3))) for run, _ in runs]
-    times = [
-        [timeit.timeit(run, number=n) / n for (run, _), n in zip(runs, counts, strict=True)]
-        for _ in range(25)
-    ]
+    counts = [repetitions(run, 4e-4) for run, _ in runs]
+    times = [[seconds(run, n) / n for (run, _), n in zip(runs, counts, strict=True)] for _ in range(25)]
     return [1e6 * min(row) / calls for row, (_, calls) in zip(zip(*times, strict=True), runs, strict=True)]
 
 

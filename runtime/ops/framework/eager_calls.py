@@ -194,9 +194,10 @@ class EagerCall:
             self.failed(error, arrays[: len(tensors)])
         finally:
             end(before)
-        results = self.results(found)
+        many = self.returns_many
+        results: Any = self.results(found) if many else _result(found, self.dtypes[0], self.kinds[0])
         if recorders:
-            outputs = list(results) if self.returns_many else [results]
+            outputs = list(results) if many else [results]
             for recorder in recorders:
                 recorder.computed(self.op, tensors, self.attributes, outputs)
         return results

@@ -310,9 +310,9 @@ def divide(x: TensorLike, y: TensorLike, name: Name = None) -> Tensor:
     >>> divide([1, 3], 2)
     <tf.Tensor: shape=(2,), dtype=float64, numpy=array([0.5, 1.5])>
     """
-    if name is None and isinstance(x, Tensor) and x.dtype in CURVED:
-        if y.dtype is x.dtype if isinstance(y, Tensor) else not is_tensor_like(y):
-            return realdiv(x, y)  # type: ignore[no-any-return]  # fast path
+    fits = y.dtype is x.dtype if isinstance(y, Tensor) and isinstance(x, Tensor) else not is_tensor_like(y)
+    if fits and name is None and isinstance(x, Tensor) and x.dtype in CURVED:
+        return realdiv(x, y)  # type: ignore[no-any-return]  # fast path
     try:
         x, y = _fractions(x, y)
     except MeetsCompositeError as met:
