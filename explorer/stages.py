@@ -13,7 +13,7 @@ from collections import Counter
 from typing import Any, NamedTuple
 
 from agc.runtime.ir.graph import Graph
-from agc.runtime.optimize import batch_loop_matmul, fusion, optimize, tile_rows
+from agc.runtime.optimize import batch_loop_matmul, delay_loop_matmul, fusion, optimize, tile_rows
 
 from .graph_rows import RowTable
 
@@ -39,7 +39,7 @@ def optimizer_stages(graph: Graph) -> list[Stage]:
             stages.append(Stage(f"{name} again" if seen else name, after))
 
     optimized = optimize(graph, observe=observe)
-    for module in (batch_loop_matmul, tile_rows, fusion):
+    for module in (batch_loop_matmul, delay_loop_matmul, tile_rows, fusion):
         optimized = module.run(optimized)
         observe(module.__name__.rpartition(".")[2], optimized)
     return stages

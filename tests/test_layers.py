@@ -41,6 +41,7 @@ DOORS = {
         "agc.runtime.ir.printer",
         "agc.runtime.optimize",
         "agc.runtime.optimize.batch_loop_matmul",
+        "agc.runtime.optimize.delay_loop_matmul",
         "agc.runtime.optimize.fusion",
         "agc.runtime.optimize.tile_rows",
         "agc.runtime.optimize.side_effects",

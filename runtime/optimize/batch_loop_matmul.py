@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 
-from ..config import optimizer
 from ..core.shapes import is_static
 from ..ir.clone import clone_value, with_parts
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
@@ -30,8 +29,9 @@ from ..ops.framework import narrow_floats
 from ..ops.framework.region_ops import WHILE
 from ..ops.linalg.matmul import matmul_op
 from .induction_variables import induction_steps, integer
-from .options import OptimizerOptions
+from .options import OptimizerOptions, may_change_loops
 from .rewriter import Rewriter, rewrite_all
+from .simplify_loops import trip_count
 
 SHARED = 1 << 18
 """The number of multiplications from which a product is worth it: OpenBLAS uses one thread up to there."""
@@ -43,9 +43,7 @@ WIDEST = 4
 def run(graph: Graph, options: OptimizerOptions | None = None) -> Graph:
     if not any(operation.regions for operation in graph.operations):
         return graph
-    chosen = OptimizerOptions.chosen(optimizer.get_experimental_options()) if options is None else options
-    is_wanted = chosen.loop_optimization and not chosen.disable_meta_optimizer
-    return rewrite_all(graph, {WHILE: _batched}) if is_wanted else graph
+    return rewrite_all(graph, {WHILE: _batched}) if may_change_loops(options) else graph
 
 
 def _batched(loop: Operation, walk: Rewriter) -> None:
@@ -85,14 +83,11 @@ def _with(loop: Operation, operations: list[Operation], found: list[Value]) -> O
 
 def _counting(loop: Operation) -> tuple[int | None, set[Value]]:
     """Return the trip count, if known, and the induction variables that count iterations from zero."""
-    test, body = loop.regions
-    (go,) = test.outputs
-    if type(go) is not Constant or not go.value.all() or test.stateful or body.stateful:
-        return None, set()
+    body = loop.regions[1]
     slots = [
         slot for slot, step in induction_steps(loop).items() if step == 1 and integer(loop.inputs[slot]) == 0
     ]
-    return loop.attrs.get("maximum_iterations"), {body.inputs[slot] for slot in slots}
+    return None if body.stateful else trip_count(loop), {body.inputs[slot] for slot in slots}
 
 
 def _goes_through(row: Operation, counters: set[Value], rounds: int) -> bool:

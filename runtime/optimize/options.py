@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from ..config import optimizer
+
 
 class OptimizerOptions(NamedTuple):
     """The passes that may run, and their limits."""
@@ -33,3 +35,9 @@ class OptimizerOptions(NamedTuple):
         """Return the options with these settings; settings for other devices are ignored."""
         known = {name: value for name, value in requested.items() if name in OptimizerOptions._fields}
         return OptimizerOptions(**known)
+
+
+def may_change_loops(options: OptimizerOptions | None) -> bool:
+    """Return whether passes after the optimizer may change loops, by `options` or else those of the program."""
+    chosen = OptimizerOptions.chosen(optimizer.get_experimental_options()) if options is None else options
+    return chosen.loop_optimization and not chosen.disable_meta_optimizer

@@ -10,9 +10,9 @@
         yield k.1, s.1, c
 
 State that never changes is replaced by its initial value. A loop with an induction variable and constant
-limit has a known trip count. A loop with no iterations is replaced by its initial state. A tiny loop, and a
-loop of a single iteration, is fully unrolled. So are loops of up to `unroll` iterations if that option is
-set.
+limit has a known trip count, and a known final value of that variable. A loop with no iterations is replaced
+by its initial state. A tiny loop, and a loop of a single iteration, is fully unrolled. So are loops of up to
+`unroll` iterations if that option is set.
 """
 
 from __future__ import annotations
@@ -50,13 +50,14 @@ def run(graph: Graph, options: OptimizerOptions) -> Graph:
 
 def _simplified(operation: Operation, walk: Rewriter, unroll: int) -> Found:
     looped = _counted(_without_constant_state(operation, walk))
-    rounds = _rounds(looped)
+    rounds = trip_count(looped)
     body = looped.regions[1]
     if rounds == 0 and all(map(fits, looped.inputs, looped.outputs)):
         state: Sequence[Operand] = looped.inputs
     elif rounds and _is_worth_it(body, rounds, unroll) and all(map(fits, body.outputs, looped.outputs)):
         state = _unrolled(looped, rounds, walk)
     else:
+        _replace_counters(looped, rounds, walk)
         walk.current = looped
         return None
     walk.replace(looped.outputs, state[: len(looped.outputs)])
@@ -93,8 +94,8 @@ def _is_same(new: Operand, old: Value, initial: Operand) -> bool:
     return new is old
 
 
-def _rounds(operation: Operation) -> int | None:
-    """Return the trip count of a loop; None if unknown."""
+def trip_count(operation: Operation) -> int | None:
+    """Return the trip count of a loop that always goes on to its limit; None if unknown."""
     limit: int | None = operation.attrs.get("maximum_iterations")
     if limit == 0:
         return 0
@@ -103,6 +104,17 @@ def _rounds(operation: Operation) -> int | None:
     if test.stateful or type(go) is not Constant or go.shape != ():
         return None
     return limit if go.value else 0
+
+
+def _replace_counters(loop: Operation, rounds: int | None, walk: Rewriter) -> None:
+    """Replace the final values of induction variables by constants, if the trip count is known."""
+    for slot, step in induction_steps(loop).items():
+        start = loop.inputs[slot]
+        if rounds is not None and type(start) is Constant and start.shape == ():
+            kind = start.value.dtype
+            last = int(start.value) + rounds * step
+            if np.iinfo(kind).min <= last <= np.iinfo(kind).max:
+                walk.known[loop.outputs[slot]] = Constant(np.array(last, kind))  # changes readers only
 
 
 def _counted(operation: Operation) -> Operation:

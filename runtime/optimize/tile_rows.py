@@ -14,10 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..config import optimizer
 from ..ir.graph import Graph, Operand
 from ..ops.linalg.matmul import matmul_op
-from .options import OptimizerOptions
+from .options import OptimizerOptions, may_change_loops
 from .rewriter import Rewriter
 from .row_groups import RowGroup, large_shapes, row_groups
 from .tile_loop import LoopBody, TiledGroup, add_loops
@@ -31,9 +30,7 @@ TILE = 1 << 21
 
 
 def run(graph: Graph, options: OptimizerOptions | None = None) -> Graph:
-    chosen = OptimizerOptions.chosen(optimizer.get_experimental_options()) if options is None else options
-    is_wanted = chosen.loop_optimization and not chosen.disable_meta_optimizer
-    return _tiled(graph) if is_wanted else graph
+    return _tiled(graph) if may_change_loops(options) else graph
 
 
 def _tiled(graph: Graph) -> Graph:

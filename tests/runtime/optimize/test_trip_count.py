@@ -7,6 +7,7 @@ import operator
 
 import pytest
 from agc.runtime.ir.parser import parse
+from agc.runtime.optimize import optimize
 from agc.runtime.optimize.simplify_loops import counted_rounds
 
 COMPARISONS = {
@@ -55,3 +56,9 @@ def test_trip_counts_are_computed(name: str) -> None:
 def test_counters_that_leave_their_dtype_are_not_counted() -> None:
     (operation,) = parse(loop("not_equal k, -2147483648", 2147483640, 1)).operations
     assert counted_rounds(operation) is None
+
+
+def test_the_final_value_of_a_counter_is_known() -> None:
+    graph = optimize(parse(loop("less k, 70", -7, 3)))
+    assert [output.value for output in graph.outputs] == [71]
+    assert not graph.operations
