@@ -43,9 +43,9 @@ def _(x: Array) -> Array:
     wrong = np.flatnonzero((x < 0) | (x >= len(x)))
     if len(wrong):
         raise errors.InvalidArgumentError(f"{x[wrong[0]]} is not between 0 and {len(x)}")
-    numbers, counts = np.unique(x, return_counts=True)
+    counts = np.bincount(x, minlength=len(x))
     if np.any(counts > 1):
-        raise errors.InvalidArgumentError(f"{numbers[counts > 1][0]} is duplicated in the input.")
+        raise errors.InvalidArgumentError(f"{np.flatnonzero(counts > 1)[0]} is duplicated in the input.")
     result = np.empty_like(x)
     result[x] = np.arange(len(x), dtype=x.dtype)
     return result

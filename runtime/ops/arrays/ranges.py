@@ -212,9 +212,11 @@ def chosen_rows(
 def _(indices: Array, depth: Array, on_value: Array, off_value: Array, axis: int) -> Array:
     shape = np.shape(indices)
     dim = axis % (len(shape) + 1)
-    row = np.arange(checked_size(depth, "depth")).reshape(-1, *(1,) * (len(shape) - dim))
-    chosen = np.reshape(indices, (*shape[:dim], 1, *shape[dim:])) == row
-    return np.where(chosen, on_value, off_value)
+    size, flat = checked_size(depth, "depth"), np.reshape(indices, -1)
+    found = np.full((len(flat), size), off_value, on_value.dtype)
+    rows = np.flatnonzero((flat >= 0) & (flat < size))
+    found[rows, flat[rows]] = on_value
+    return np.ascontiguousarray(np.moveaxis(found.reshape(*shape, size), -1, dim))
 
 
 chosen_rows.no_gradient("as in TensorFlow")

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -74,12 +74,42 @@ def accurate(dtype: Any) -> Any:
     return np.dtype(np.float32) if dtype.itemsize == 2 else dtype
 
 
-def chunks(count: int, slide: Sliding, channels: int) -> Iterator[slice]:
-    """Yield slices of a batch with windows that are small enough to be stored at once."""
-    each = max(1, math.prod(slide.outputs) * math.prod(slide.window) * channels)
-    step = max(1, _ELEMENTS // each)
+class Strip(NamedTuple):
+    """Windows of some rows of images: the rows of `y`, of `x`, and of `x` with padding."""
+
+    outputs: slice
+    inputs: slice
+    padded: slice
+    slide: Sliding
+
+
+def chunks(count: int, slide: Sliding, channels: int) -> Iterator[tuple[slice, list[Strip]]]:
+    """Yield slices of a batch, and strips of its images, with windows that are small enough to be stored at once."""
+    row = max(1, math.prod(slide.outputs[1:]) * math.prod(slide.window) * channels)
+    step = max(1, _ELEMENTS // (row * max(1, slide.outputs[0])))
+    is_whole = row * slide.outputs[0] <= _ELEMENTS
+    strips = (
+        [Strip(*(slice(None),) * 3, slide)] if is_whole else list(_strips(slide, max(1, _ELEMENTS // row)))
+    )
     for start in range(0, count, step):
-        yield slice(start, min(start + step, count))
+        yield slice(start, min(start + step, count)), strips
+
+
+def _strips(slide: Sliding, height: int) -> Iterator[Strip]:
+    reach = (slide.window[0] - 1) * slide.dilations[0] + 1
+    for start in range(0, slide.outputs[0], height):
+        count = min(height, slide.outputs[0] - start)
+        first = start * slide.strides[0]
+        last = first + (count - 1) * slide.strides[0] + reach
+        low, high = (min(max(end - slide.before[0], 0), slide.sizes[0]) for end in (first, last))
+        before = min(max(slide.before[0] - first, 0), last - first)
+        part = slide._replace(
+            sizes=(high - low, *slide.sizes[1:]),
+            before=(before, *slide.before[1:]),
+            after=(last - first - (high - low) - before, *slide.after[1:]),
+            outputs=(count, *slide.outputs[1:]),
+        )
+        yield Strip(slice(start, start + count), slice(low, high), slice(first, last), part)
 
 
 def _surrounded(x: Array, slide: Sliding) -> Array:
@@ -130,17 +160,20 @@ def _by_groups(dy: Array, groups: int) -> Array:
     return dy.reshape(math.prod(dy.shape[:-1]), groups, dy.shape[-1] // groups).transpose(1, 0, 2)
 
 
-def _each_output(x: Array, filter: Array, groups: int) -> tuple[Array, Array]:
-    """Return a depthwise filter with one output a channel, and `x` with as many channels as there are outputs."""
-    count = filter.shape[-1] // groups
-    w = np.ascontiguousarray(filter).reshape((*filter.shape[: x.ndim - 2], filter.shape[-1]))
-    return (x if count == 1 else np.repeat(x, count, -1)), w
+def _by_output(filter: Array) -> Array:
+    """Return a depthwise filter as [window, output channels]."""
+    return np.ascontiguousarray(filter).reshape((*filter.shape[:-2], filter.shape[-1]))
+
+
+def _repeated(x: Array, channels: int) -> Array:
+    """Return `x` with each channel repeated for each of its outputs."""
+    return x if x.shape[-1] == channels else np.repeat(x, channels // x.shape[-1], -1)
 
 
 def convolve(x: Array, filter: Array, slide: Sliding, groups: int, y: Array) -> None:
     """Write the products of windows of `x` and the filter to `y`."""
     if groups > 1 and filter.shape[-2] == 1:
-        x, w = _each_output(x, filter, groups)
+        x, w = _repeated(x, filter.shape[-1]), _by_output(filter)
         if fits(slide, x, y, w):
             slid("convolve", x, y, w, None, slide)
             return
@@ -156,7 +189,9 @@ def convolve(x: Array, filter: Array, slide: Sliding, groups: int, y: Array) -> 
 def spread(dy: Array, filter: Array, slide: Sliding, groups: int, wide: Array) -> None:
     """Scatter-add the gradient of each window at the window's position."""
     if groups > 1 and filter.shape[-2] == 1:
-        found, w = _each_output(wide, filter, groups)
+        found, w = wide, _by_output(filter)
+        if dy.shape[-1] != groups:
+            found = np.zeros((*wide.shape[:-1], dy.shape[-1]), wide.dtype)
         inner = slide._replace(sizes=slide.padded, before=(0,) * len(slide.before))
         if fits(inner, found, dy, w):
             slid("spread", found, dy, w, None, inner)
@@ -164,7 +199,7 @@ def spread(dy: Array, filter: Array, slide: Sliding, groups: int, wide: Array) -
             for offset in slide.offsets():
                 found[(slice(None), *slide.padded_slices(offset))] += dy * w[offset]
         if found is not wide:
-            found.reshape((*wide.shape, -1)).sum(-1, out=wide)
+            wide += found.reshape((*wide.shape, -1)).sum(-1)
         return
     product = _by_groups(dy, groups) @ _grouped_filter(filter, groups).transpose(0, 2, 1)
     inside = math.prod(slide.window)
@@ -178,7 +213,7 @@ def correlate(x: Array, dy: Array, slide: Sliding, groups: int, shape: tuple[int
     """Return the products of windows of `x` and a gradient: [groups, window and channels, outputs]."""
     if groups > 1 and shape[1] == math.prod(slide.window):
         w = np.zeros((*slide.window, dy.shape[-1]), dy.dtype)
-        x = _each_output(x, w, groups)[0]
+        x = _repeated(x, dy.shape[-1])
         if fits(slide, x, dy, w):
             slid("correlate", x, dy, w, None, slide)
         else:

@@ -29,6 +29,7 @@ from ..framework.op import Input, Ints, Name, Same, op
 from ..framework.op_families import FLOATS, Array, require_dtype
 from ..framework.static_values import checked_dims, dims
 from .conv_kernel import (
+    Strip,
     accurate,
     as_given,
     channels_last,
@@ -197,8 +198,11 @@ def _(input: Array, filter: Array, strides: Any, padding: str, explicit_paddings
         w = filter.astype(kind, copy=False)
         run_parts(
             *(
-                functools.partial(convolve, x[part], w, slide, groups, y[part])
-                for part in chunks(len(x), slide, channels)
+                functools.partial(
+                    convolve, x[part, strip.inputs], w, strip.slide, groups, y[part, strip.outputs]
+                )
+                for part, strips in chunks(len(x), slide, channels)
+                for strip in strips
             )
         )
     return as_given(y.astype(input.dtype, copy=False), batch, n, data_format)
@@ -216,12 +220,12 @@ def _(input_sizes: Array, filter: Array, out_backprop: Array, strides: Any, padd
     wide = np.zeros((math.prod(batch), *slide.padded, channels), kind)
     if dy.size and wide.size and filter.size:
         w = filter.astype(kind, copy=False)
-        run_parts(
-            *(
-                functools.partial(spread, dy[part], w, slide, groups, wide[part])
-                for part in chunks(len(dy), slide, channels)
-            )
-        )
+
+        def spread_all(part: slice, strips: list[Strip]) -> None:
+            for strip in strips:  # which overlap
+                spread(dy[part, strip.outputs], w, strip.slide, groups, wide[part, strip.padded])
+
+        run_parts(*(functools.partial(spread_all, *chunk) for chunk in chunks(len(dy), slide, channels)))
     return as_given(wide[core(slide)].astype(filter.dtype, copy=False), batch, n, data_format)
 
 
@@ -238,12 +242,13 @@ def _(input: Array, filter_sizes: Array, out_backprop: Array, strides: Any, padd
     dy = channels_last(out_backprop, n, data_format).astype(kind, copy=False)
     found = np.zeros((groups, math.prod(window[:-1]), window[-1] // groups), kind)
     if x.size and dy.size and found.size:
-        all_parts = list(chunks(len(x), slide, channels))
+        all_parts = [(part, strip) for part, strips in chunks(len(x), slide, channels) for strip in strips]
         sums = np.zeros((min(_SUMS, len(all_parts)), *found.shape), kind)
 
-        def add(sum: Array, parts: list[slice]) -> None:
-            for part in parts:
-                sum += correlate(x[part], dy[part], slide, groups, found.shape)
+        def add(sum: Array, parts: list[tuple[slice, Strip]]) -> None:
+            for part, strip in parts:
+                taken, given = x[part, strip.inputs], dy[part, strip.outputs]
+                sum += correlate(taken, given, strip.slide, groups, found.shape)
 
         run_parts(*(functools.partial(add, sum, all_parts[i :: len(sums)]) for i, sum in enumerate(sums)))
         found = sums.sum(0)

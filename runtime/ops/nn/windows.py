@@ -29,17 +29,11 @@ def fits(slide: Sliding | None, *arrays: Array) -> bool:
 
 def slid(kind: str, x: Array, y: Array, w: Array | None, z: Array | None, slide: Sliding) -> None:
     """Run one kind on arrays that fit: `x` has the channels last, after one or two axes of windows."""
-    wide = (lambda pair: pair) if len(slide.window) == 2 else lambda one: (1, *one)
-    x, y, w, z = (_widened(array, 4 - x.ndim) for array in (x, y, w, z))
-    if kind in ("convolve", "spread", "correlate"):
-        assert w is not None
-        w = w.reshape(w.shape[-3:])
-    before = slide.before if len(slide.window) == 2 else (0, *slide.before)
-    geometry = (wide(slide.window), wide(slide.strides), wide(slide.dilations), before)
+    geometry = (slide.window, slide.strides, slide.dilations, slide.before)
+    if len(slide.window) == 1:
+        geometry = tuple((fill, *pair) for fill, pair in zip((1, 1, 1, 0), geometry, strict=True))
+        x, y, z = (array if array is None else array[:, None] for array in (x, y, z))
+        if w is not None:
+            w = w[None] if kind in ("convolve", "spread", "correlate") else w[:, None]
     done = native.slide(kind, x, y, w, z, geometry)
     assert done, f"{kind} does not take these arrays"
-
-
-def _widened(array: Array | None, count: int) -> Array | None:
-    """Return an array with an axis of size 1 after the batch, for windows along one axis."""
-    return array[:, None] if array is not None and count else array

@@ -140,17 +140,18 @@ def segment_mean(data: TensorLike, segment_ids: TensorLike, name: Name = None) -
     """
     data = convert_to_tensor(data)
     total = segment_sum(data, segment_ids)
-    count = (
-        maximum(segment_sum(ones_like(data), segment_ids), 1)
-        if not data.dtype.is_complex
-        else _at_least_one(data, segment_ids)
-    )
+    count = _count(data, segment_ids, total, lambda ones: segment_sum(ones, segment_ids))
     return (truncatediv if data.dtype.is_integer else divide)(total, count, name)
 
 
-def _at_least_one(data: Tensor, segment_ids: TensorLike) -> Tensor:
-    whole = cast(ones_like(data), dtypes.float64)
-    return cast(maximum(segment_sum(whole, segment_ids), 1), data.dtype)
+def _count(data: Tensor, ids: TensorLike, total: Tensor, add_up: Callable[[Any], Any]) -> Tensor:
+    """Return the number of rows of each segment, at least 1, in a shape that broadcasts with the sums `total`."""
+    rank = total.shape.rank
+    ones = ones_like(data if rank is None else convert_to_tensor(ids))
+    count = maximum(add_up(cast(ones, dtypes.float64 if data.dtype.is_complex else data.dtype)), 1)
+    for _ in range((rank or 1) - 1):
+        count = count[..., None]
+    return cast(count, data.dtype)
 
 
 def _unsorted(name: str, combine: np.ufunc, start: Start, allowed: DTypes, manual: str) -> Op:
@@ -255,8 +256,7 @@ def unsorted_segment_sqrt_n(
 def _total_and_count(data: TensorLike, ids: TensorLike, num_segments: Any) -> tuple[Tensor, Tensor]:
     data = convert_to_tensor(data)
     total = unsorted_segment_sum(data, ids, num_segments)
-    whole = cast(ones_like(data), dtypes.float64) if data.dtype.is_complex else ones_like(data)
-    return total, cast(maximum(unsorted_segment_sum(whole, ids, num_segments), 1), data.dtype)
+    return total, _count(data, ids, total, lambda ones: unsorted_segment_sum(ones, ids, num_segments))
 
 
 def _spread(x: Any, ids: Any) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 import agc.runtime as tf
 import numpy as np
 import pytest
+from agc.runtime.ops.nn import conv_kernel
 from agc.runtime.ops.nn.conv_primitive import conv, conv_backprop_filter, conv_backprop_input
 
 from .gradients import check
@@ -152,3 +153,27 @@ def test_refusals_name_the_mismatch(call: Any, words: str) -> None:
     x, w = np.ones((1, 4, 4, 3), "f"), np.ones((3, 3, 3, 3), "f")
     with pytest.raises((ValueError, tf.errors.InvalidArgumentError), match=words):
         call(x, w)
+
+
+@pytest.mark.parametrize("elements", [1, 300])
+@pytest.mark.parametrize("groups", [1, 2, 6])
+@pytest.mark.parametrize(
+    ("padding", "strides", "dilations"), [("SAME", 2, 1), ("VALID", 1, 2), ("SAME", 3, 1)]
+)
+def test_strips_of_images_give_the_results_of_whole_images(
+    padding: str, strides: int, dilations: int, groups: int, elements: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    numbers = np.random.default_rng(0)
+    x = tf.constant(numbers.standard_normal((2, 11, 9, 6)), tf.float32)
+    w = tf.constant(numbers.standard_normal((3, 2, 6 // groups, 12)), tf.float32)
+
+    def results() -> list[np.ndarray]:
+        with tf.GradientTape() as tape:
+            tape.watch((x, w))
+            y = tf.nn.convolution(x, w, [strides] * 2, padding, dilations=[dilations] * 2)
+        return [y.numpy(), *(gradient.numpy() for gradient in tape.gradient(y, (x, w), tf.cos(y)))]
+
+    wanted = results()
+    monkeypatch.setattr(conv_kernel, "_ELEMENTS", elements)
+    for one, other in zip(results(), wanted, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-4)

@@ -68,6 +68,11 @@ def test_depthwise_convolutions(
     )
 
 
+def test_depthwise_convolutions_along_one_axis(monkeypatch: pytest.MonkeyPatch) -> None:
+    x, w = numbers(2, 11, 6), numbers(3, 1, 12)
+    check(monkeypatch, lambda x, w: tf.nn.conv1d(x, w, 2, "SAME"), x, w)
+
+
 @pytest.mark.parametrize("kind", ["MAX", "AVG"])
 @pytest.mark.parametrize("padding", ["SAME", "VALID"])
 @pytest.mark.parametrize(("window", "strides"), [([2, 2], [2, 2]), ([3, 2], [1, 2]), ([2], [1])])
