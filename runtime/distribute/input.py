@@ -176,12 +176,14 @@ class InTurn(PipelineStage):
         self.spec = nest.map_structure(lambda spec: PerReplicaSpec(*[spec] * replicas), stages[0].spec)
 
     def elements(self) -> Elements:
+        return self._in_turn([stage.elements() for stage in self.stages])
+
+    def _in_turn(self, walks: list[Elements]) -> Elements:
         each = self.replicas // len(self.stages)
-        walks = [stage.elements() for stage in self.stages] * each
         spec = self.stages[0].spec
         pack = packer(spec)
         is_fixed = all(leaf.shape is not None and None not in leaf.shape[:1] for leaf in leaf_specs(spec))
-        for rows in itertools.zip_longest(*walks):
+        for rows in itertools.zip_longest(*walks * each):
             elements = [pack(row) for row in rows if row is not None]
             if len(elements) < self.replicas:
                 if is_fixed:

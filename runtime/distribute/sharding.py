@@ -45,12 +45,12 @@ def sharded(dataset: Dataset, workers: int, rank: int) -> Dataset:
         batch = element if type(dataset.element_spec) is tuple else element[0]
         return nest.map_structure(lambda rows: divided(rows, workers).values[rank], batch)
 
-    return together(dataset.map(part))
+    return together(dataset.map(part), is_shared=True)
 
 
-def together(dataset: Dataset) -> Dataset:
-    """Return a dataset that all workers iterate over equally often."""
-    return Dataset(Together(dataset._stage))
+def together(dataset: Dataset, is_shared: bool = False) -> Dataset:
+    """Return a dataset that all workers iterate over equally often; `is_shared` if all have equally many elements."""
+    return Dataset(Together(dataset._stage, is_shared))
 
 
 class Pieces(PipelineStage):
@@ -65,8 +65,11 @@ class Pieces(PipelineStage):
             (self.spec,) = self.spec
 
     def elements(self) -> Elements:
+        return self._pieces(self.source.elements())
+
+    def _pieces(self, rows: Elements) -> Elements:
         pack = packer(self.source.spec)
-        for row in self.source.elements():
+        for row in rows:
             batch = pack(row)
             for piece in _pieces(batch, self.count):
                 if any(leaf.shape[0] for leaf in nest.flatten(piece)):
@@ -86,15 +89,17 @@ class Together(PipelineStage):
 
     name = "_DistributedDataset"
 
-    def __init__(self, source: PipelineStage) -> None:
-        self.source = source
+    def __init__(self, source: PipelineStage, is_shared: bool) -> None:
+        self.source, self.is_shared = source, is_shared
         self.spec = source.spec
         self.is_fixed = not all(
             leaf.shape is None or None in leaf.shape[:1] for leaf in leaf_specs(self.spec)
         )
 
     def elements(self) -> Elements:
-        rows = self.source.elements()
+        return self._together(self.source.elements())  # which draws the seeds of a shuffle now
+
+    def _together(self, rows: Elements) -> Elements:
         steps = self._known_steps()
         last = None
         for step in _numbers():
@@ -136,7 +141,8 @@ class Together(PipelineStage):
         ]
 
     def cardinality(self) -> int:
-        return INFINITE if self.source.cardinality() == INFINITE else UNKNOWN
+        own = self.source.cardinality()
+        return own if self.is_shared or own == INFINITE else UNKNOWN
 
 
 _NEVER = 1 << 62

@@ -154,6 +154,11 @@ def data(strategy: Any, folder: Path) -> Any:
     for name, dataset in lines.items():
         shared = strategy.experimental_distribute_dataset(dataset.map(tf.strings.to_number).batch(2))
         found[name] = [batch.numpy().astype(int).tolist() for batch in shared]
+    shuffled = strategy.experimental_distribute_dataset(numbers.unbatch().shuffle(10, seed=1).batch(4))
+    iter(shuffled)  # takes the order of the first iteration
+    found["shuffled"] = [batch.numpy().tolist() for batch in shuffled]
+    found["cardinality"] = int(strategy.experimental_distribute_dataset(numbers).cardinality)
+    found["local"] = len(strategy.experimental_local_results(strategy.run(lambda: tf.constant(1.0))))
     own = strategy.distribute_datasets_from_function(
         lambda context: tf.data.Dataset.range(2 * context.input_pipeline_id).batch(1)
     )
@@ -194,7 +199,7 @@ def preempt(strategy: Any, folder: Path) -> Any:
 
 
 def fit(strategy: Any, folder: Path) -> Any:
-    """Train a model of Keras."""
+    """Train a model of Keras, with callbacks that write the same files in all workers."""
     keras = tf.keras
     keras.utils.set_random_seed(1)
     generator = np.random.default_rng(0)
@@ -204,11 +209,19 @@ def fit(strategy: Any, folder: Path) -> Any:
         model = keras.Sequential(
             [keras.Input((4,)), keras.layers.Dense(8, "tanh"), keras.layers.Dense(1, "sigmoid")]
         )
-        model.compile(keras.optimizers.Adam(0.05), "binary_crossentropy", metrics=["accuracy"])
-    history = model.fit(x, y, batch_size=8, epochs=3, shuffle=False, verbose=0).history
+        schedule = keras.optimizers.schedules.CosineDecay(0.05, 20)
+        model.compile(keras.optimizers.Adam(schedule), "binary_crossentropy", metrics=["accuracy"])
+    data = tf.data.Dataset.from_tensor_slices((x, y)).shuffle(40, seed=1).batch(12)
+    callbacks = [
+        keras.callbacks.EarlyStopping("val_loss", patience=2),
+        keras.callbacks.ModelCheckpoint(folder / "best" / "model.keras", save_best_only=True),
+        keras.callbacks.BackupAndRestore(folder / "backup"),
+    ]
+    history = model.fit(data, validation_data=(x, y), epochs=4, verbose=0, callbacks=callbacks).history
+    best = keras.models.load_model(folder / "best" / "model.keras").evaluate(x, y, batch_size=8, verbose=0)
     evaluated = model.evaluate(x, y, batch_size=8, verbose=0)
     predicted = model.predict(x, batch_size=8, verbose=0)
-    return {"history": history, "evaluated": evaluated, "predicted": predicted.tolist()}
+    return {"history": history, "evaluated": evaluated, "best": best, "predicted": predicted.tolist()}
 
 
 def guide(strategy: Any, folder: Path) -> Any:

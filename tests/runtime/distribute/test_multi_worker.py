@@ -115,11 +115,21 @@ def test_datasets_are_split_and_end_together(workers):
         rows = [sorted(row for batch in part["interleave"] for row in batch) for part in (first, second)]
         assert rows == [[0, 1, 2, 20, 21], [10]]
         assert [first["function"], second["function"]] == [[[], []], [[0], [1]]]
+    for found in ended.found:
+        assert (found["data"]["cardinality"], found["data"]["local"]) == (3, 1)
     for name in ("DATA", "FILE", "interleave", "function"):
         assert len({len(found["data"][name]) for found in ended.found}) == 1
     assert sorted(row for found in ended.found for batch in found["data"]["DATA"] for row in batch) == [
         *range(10)
     ]
+
+
+def test_shuffled_batches_are_those_of_one_process(workers):
+    ended, _ = workers
+    alone = tf.data.Dataset.range(10).shuffle(10, seed=1).batch(4)
+    iter(alone)
+    parts = zip(*(found["data"]["shuffled"] for found in ended.found), strict=True)
+    assert [[row for part in step for row in part] for step in parts] == [b.numpy().tolist() for b in alone]
 
 
 def test_checkpoints_are_written_once(workers):
@@ -178,6 +188,7 @@ def test_models_of_keras_are_fitted(alone, workers):
         for name, series in alone["fit"]["history"].items():
             np.testing.assert_allclose(found["fit"]["history"][name], series, rtol=1e-4)
         np.testing.assert_allclose(found["fit"]["evaluated"], alone["fit"]["evaluated"], rtol=1e-4)
+        np.testing.assert_allclose(found["fit"]["best"], alone["fit"]["best"], rtol=1e-4)
         np.testing.assert_allclose(found["fit"]["predicted"], alone["fit"]["predicted"], rtol=1e-3)
 
 
