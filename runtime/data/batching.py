@@ -83,6 +83,7 @@ class PaddedBatched(PipelineStage):
     def __init__(self, source: PipelineStage, size: Any, padded: Any, values: Any, drop: bool) -> None:
         self.source, self.size, self.drop = source, size, drop
         inner = leaf_specs(source.spec)
+        _repacked(source.spec, iter(inner))  # raises for composite tensors
         self.padded = _padded_shapes(padded, source.spec, inner)
         self.values = _padding_values(values, source.spec, inner)
         leaves = [
@@ -109,7 +110,7 @@ class PaddedBatched(PipelineStage):
         return divided(self.source.cardinality(), self.size, self.drop)
 
 
-def _repacked(spec: Any, leaves: Iterator[TensorSpec]) -> Any:
+def _repacked(spec: Any, leaves: Iterator[Any]) -> Any:
     """Return the spec with other specs for its tensors."""
     return mapped_spec(lambda leaf: next(leaves), spec, "padded_batch")
 

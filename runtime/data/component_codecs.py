@@ -85,7 +85,7 @@ def stacked(column: Sequence[Any], spec: TensorType, component: int) -> Array:
 
 
 class RaggedPart(Part):
-    """A ragged tensor component; with a ragged rank of 0 its values are a tensor."""
+    """A ragged tensor component; with a ragged rank of 0 its values are a tensor, with -1 rows of one."""
 
     def batched(self, size: int | None) -> Any:
         spec = self.spec
@@ -97,10 +97,12 @@ class RaggedPart(Part):
         if spec.shape.rank == 0:
             raise ValueError("Unbatching a tensor is only supported for rank >= 1")
         shape = None if spec.shape.rank is None else spec.shape.as_list()[1:]
-        return type(spec)(shape, spec.dtype, max(spec.ragged_rank - 1, 0), spec.row_splits_dtype)
+        return type(spec)(shape, spec.dtype, spec.ragged_rank - 1, spec.row_splits_dtype)
 
     def stacked(self, columns: Sequence[Sequence[Any]], component: int) -> list[Array]:
         flats, *partitions = columns
+        if self.spec.ragged_rank < 0:
+            return super().stacked(columns, component)
         kind = self.spec.row_splits_dtype.numpy
         lengths = [len(p) - 1 for p in partitions[0]] if partitions else [len(flat) for flat in flats]
         rest = [_continued(splits, kind) for splits in partitions]

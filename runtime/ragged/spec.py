@@ -71,7 +71,7 @@ class RaggedTensorSpec(TypeSpec):
 
     @property
     def ragged_rank(self) -> int:
-        """The number of partitioned axes."""
+        """The number of partitioned axes; negative for rows of a tensor, which batches join to one."""
         return self._ragged_rank
 
     @property
@@ -86,7 +86,7 @@ class RaggedTensorSpec(TypeSpec):
 
     @property
     def value_type(self) -> type:
-        return RaggedTensor if self._ragged_rank else Tensor
+        return RaggedTensor if self._ragged_rank > 0 else Tensor
 
     @classmethod
     def from_value(cls, value: Any) -> RaggedTensorSpec:
@@ -103,7 +103,7 @@ class RaggedTensorSpec(TypeSpec):
     @property
     def _component_specs(self) -> list[TensorSpec]:
         shape, depth = self._shape, self._ragged_rank
-        if not depth:
+        if depth <= 0:
             return [TensorSpec(shape, self._dtype)]
         known = shape.rank is not None
         counts = _counts(shape[: depth + 1].as_list()) if known else [None] * (depth + 1)
@@ -127,7 +127,7 @@ class RaggedTensorSpec(TypeSpec):
 
     def is_compatible_with(self, spec_or_value: Any) -> bool:
         """Return whether some value fits both this spec and the other one, or the value fits this spec."""
-        if not self._ragged_rank:
+        if self._ragged_rank <= 0:
             return TensorSpec(self._shape, self._dtype).is_compatible_with(spec_or_value)
         return super().is_compatible_with(spec_or_value)
 

@@ -153,8 +153,7 @@ def _(
     is_left: bool,
 ) -> Any:
     def to_other() -> Any:
-        grad = tensordot_back(conj(dy), dz, shape_of(other), axes_other, axes, not is_left)
-        return conj(conj(grad)) if dz.dtype.is_complex else grad
+        return tensordot_back(conj(dy), dz, shape_of(other), axes_other, axes, not is_left)
 
     if is_left:
         return lambda: tensordot_op(dz, conj(other), axes, axes_other), to_other, None

@@ -267,3 +267,13 @@ def test_a_mapped_layer_creates_its_variables_while_it_is_traced():
 def test_the_initial_value_of_a_variable_is_no_element():
     with pytest.raises(ValueError, match="the initial value of a variable depends on the argument `args_0`"):
         tf.data.Dataset.range(3).map(lambda x: tf.Variable(x))
+
+
+@pytest.mark.parametrize("size", [2, [1, 3]])
+def test_rows_of_ragged_tensors_are_batched_again(size):
+    rows = D.from_tensor_slices(tf.ragged.constant([[1], [2, 3], [], [4, 5, 6]]))
+    numbers = rows.unbatch()
+    assert numbers.element_spec == tf.RaggedTensorSpec([], tf.int32, ragged_rank=-1)
+    assert [batch.numpy().tolist() for batch in numbers.batch(4)] == [[1, 2, 3, 4], [5, 6]]
+    expected = [batch.numpy().tolist() for batch in D.range(1, 7).batch(6).rebatch(size)]
+    assert [batch.numpy().tolist() for batch in rows.rebatch(size)] == expected

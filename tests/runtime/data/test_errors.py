@@ -145,3 +145,10 @@ def test_a_dataset_of_a_graph_cannot_be_used_outside():
 def test_variables_cannot_be_made_in_functions_of_pipelines():
     with pytest.raises(ValueError, match="singleton"):
         D.range(3).map(lambda x: tf.Variable(1))
+
+
+def test_sparse_tensors_are_not_padded():
+    rows = D.from_tensor_slices(tf.sparse.from_dense([[0, 1], [2, 0]]))
+    for batch in (lambda: rows.padded_batch(2), lambda: rows.bucket_by_sequence_length(tf.size, [2], [2, 3])):
+        with pytest.raises(TypeError, match="padded_batch cannot take elements with SparseTensorSpec"):
+            batch()
