@@ -183,6 +183,11 @@ def _tiled(value: Any, times: Any) -> Any:
     return picked_rows(columns, tile_and_pad.tile(counted(value.nrows()), reshape.expand_dims(high, 0)))
 
 
+def reshaped(tensor: Any, shape: Any, name: str | None = None) -> Any:
+    """Return the values in order as a tensor of this shape, which has no ragged axes."""
+    return reshape.reshape(tensor.flat_values, shape)
+
+
 def expand_dims(input: Any, axis: Any, name: str | None = None) -> Any:
     """Insert an axis of size 1 before `axis`."""
     return _expanded(input, _normalized_axis([input], axis, 1))
@@ -265,6 +270,7 @@ OPERATIONS: Mapping[Any, Callable[..., Any]] = {
     concat_split.stack: stack,
     tile_and_pad.tile: tile,
     reshape.expand_dims: expand_dims,
+    reshape.reshape: reshaped,
     reshape.squeeze: squeeze,
     tile_and_pad.reverse: reverse,
     concat_split.split: split,

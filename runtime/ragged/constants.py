@@ -40,7 +40,7 @@ def constant(
         raise ValueError(f"Invalid pylist={pylist}: empty list nesting is greater than scalar value nesting")
     if inner_shape is None:
         depth = most - 1 if ragged_rank is None else ragged_rank
-        if ragged_rank is not None and ragged_rank >= max(most, 1) and not (most == 0 and ragged_rank == 0):
+        if ragged_rank is not None and scalars is not None and ragged_rank >= max(scalars, 1):
             raise ValueError(f"Invalid pylist={pylist}: incompatible with ragged_rank={ragged_rank}")
         inner: Any = None
     else:
@@ -51,13 +51,13 @@ def constant(
                 f"Invalid pylist={pylist}: incompatible with ragged_rank={ragged_rank} and "
                 f"dim(inner_shape)={len(inner)}"
             )
-    if depth <= 0 or most == 0:
+    if depth <= 0 or scalars == 0:
         return convert_to_tensor(_flat(pylist, inner, dtype), dtype)
     level, lengths = list(pylist), []
     for _ in range(depth):
         lengths.append([len(row) for row in level])
         level = [item for row in level for item in row]
-    result: Any = _inner(level, inner, most - depth - 1 if inner is None else len(inner), dtype)
+    result: Any = _inner(level, inner, max(most - depth - 1, 0) if inner is None else len(inner), dtype)
     kind = dtypes.as_dtype(row_splits_dtype)
     for rows in reversed(lengths):
         splits = np.concatenate([[0], np.cumsum(rows)]).astype(kind.numpy)

@@ -191,15 +191,10 @@ def cumsum(
             scans.cumsum(ragged.flat_values, axis - ragged.ragged_rank, exclusive, reverse)
         )
     flat = ragged.flat_values
-    sums = scans.cumsum(flat, 0, exclusive, reverse)
-    edge = gather_ops.gather(
-        sums, arithmetic.maximum((rows[1:] if reverse else rows[:-1]) - (1 if reverse else 0), 0)
-    )
-    within = sums - gather_ops.gather(edge, ids)
-    if exclusive:
-        return ragged.with_flat_values(within)
-    first = gather_ops.gather(flat, arithmetic.maximum((rows[1:] - 1) if reverse else rows[:-1], 0))
-    return ragged.with_flat_values(within + gather_ops.gather(first, ids))
+    before = scans.cumsum(flat, 0, True, reverse)
+    first = gather_ops.gather(rows[1:] - 1 if reverse else rows[:-1], ids)  # in the row of each value
+    within = before - gather_ops.gather(before, first)
+    return ragged.with_flat_values(within if exclusive else within + flat)
 
 
 def _innermost(value: Any, axis: Any, what: str, default: int = -1) -> tuple[RaggedTensor, Any, Any, Any]:

@@ -65,6 +65,16 @@ TABLE = {
     "any": (lambda x, y, z: tf.reduce_any(x > 1, 1), [True, True]),
     "groups": (lambda x, y, z: tf.math.unsorted_segment_max(x, [0, 0], 2), [[3, 2], []]),
     "cumsum": (lambda x, y, z: tf.math.cumsum(x, axis=1), [[1, 3], [3]]),
+    "cumsum, an empty row last": (
+        lambda x, y, z: tf.math.cumsum(tf.concat([x, x[:1, :0]], 0), 1),
+        [[1, 3], [3], []],
+    ),
+    "cumsum backwards": (
+        lambda x, y, z: tf.math.cumsum(tf.concat([x[:1, :0], x], 0), 1, True, True),
+        [[], [2, 0], [0]],
+    ),
+    "reshape": (lambda x, y, z: tf.reshape(x, [-1, 1]), [[1], [2], [3]]),
+    "reshape pairs": (lambda x, y, z: tf.reshape(z, [-1]), [1, 2, 3, 4, 5, 6]),
     # joining, repeating, axes
     "concat 0": (lambda x, y, z: tf.concat([x, x], 0), [[1, 2], [3], [1, 2], [3]]),
     "concat 1": (lambda x, y, z: tf.concat([x, [[7], [8]]], 1), [[1, 2, 7], [3, 8]]),

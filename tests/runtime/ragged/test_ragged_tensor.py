@@ -32,6 +32,7 @@ def pairs():
     [
         (lambda: tf.ragged.constant([[True], [False, True]]), "[[True], [False, True]]"),
         (lambda: tf.ragged.constant([["a"], []]), "[[b'a'], []]"),
+        (lambda: tf.ragged.constant([[], []], ragged_rank=2), "[[], []]"),
         (lambda: R.from_row_splits([1, 2, 3], [0, 2, 2, 3]), "[[1, 2], [], [3]]"),
         (lambda: R.from_row_lengths([1, 2, 3], [2, 0, 1]), "[[1, 2], [], [3]]"),
         (lambda: R.from_value_rowids([1, 2, 3], [0, 0, 2]), "[[1, 2], [], [3]]"),
