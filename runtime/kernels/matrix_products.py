@@ -43,7 +43,7 @@ def multiply(a: Any, b: Any, out: Any = None) -> Any:
     if (wide := _wider(a, b)) is not None:
         product, dtype = multiply(a.astype(wide), b.astype(wide)), np.result_type(a, b)
         product = (product if dtype.kind == "f" else product.astype(np.int64)).astype(dtype)
-        return product if out is None else np.copyto(out, product) or out
+        return product if out is None else np.add(product, 0, out=out)
     native = _native()
     if native is not None:
         found = native.multiply(a, b, out, _threading().get_intra_op_parallelism_threads() or _processors())

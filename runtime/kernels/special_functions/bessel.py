@@ -28,7 +28,7 @@ def _series(order: int, z: Array, weights: Array | None = None) -> Array:
     factors = np.cumprod([1.0, *1 / (steps * (steps + order))])
     great = np.max(np.abs(z), initial=0.0)
     count = 1 + np.count_nonzero(np.cumprod(great / (steps * (steps + order))) > 1e-18)
-    return power_series(z, (factors if weights is None else factors * weights)[:count])
+    return power_series(z, (factors if weights is None else factors * weights)[:count].tolist())
 
 
 def _harmonic(order: int) -> Array:

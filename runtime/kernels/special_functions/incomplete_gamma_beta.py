@@ -80,10 +80,11 @@ def _converged(step: Callable[..., tuple[Array, ...]], total: Array, *state: Arr
     result, rows, n = np.empty_like(total), np.arange(len(total)), 0
     while len(rows) and n < 100_000:
         n += 1
-        moving, total, *state = step(n, total, *state)
+        moving, total, *rest = step(n, total, *state)
+        state = tuple(rest)
         if 2 * np.count_nonzero(moving) <= len(rows):
             result[rows] = total
-            rows, total, *state = (array[moving] for array in (rows, total, *state))
+            rows, total, state = rows[moving], total[moving], tuple(array[moving] for array in state)
     result[rows] = total
     return result
 

@@ -22,6 +22,7 @@ from ... import dtypes
 from ...core import shapes
 from ...ir.value_types import TensorType
 from ...kernels.rows import combine_along
+from ...kernels.thread_pool import run_all
 from ..arrays.shape_ops import shape as shape_of
 from ..framework.op import Input, Ints, Name, op
 from ..framework.op_families import FLOATS, REAL, Array, require_dtype
@@ -185,10 +186,14 @@ def _(images: Array, size: Array, method: str, antialias: bool) -> Array:
         if height * images.shape[2] < width * images.shape[1]
         else [(2, width), (1, height)]
     )
-    for axis, new in order:
-        sources, weights = taps(images.shape[axis], new, method, antialias)
-        x = _summed(x, axis, sources, weights)
-    return x
+    steps = [(axis, *taps(images.shape[axis], new, method, antialias)) for axis, new in order]
+    result = np.empty((len(x), height, width, x.shape[3]), np.float32)
+
+    def compute(image: slice) -> None:
+        result[image] = functools.reduce(lambda part, step: _summed(part, *step), steps, x[image])
+
+    run_all(*(functools.partial(compute, slice(number, number + 1)) for number in range(len(x))))
+    return result
 
 
 def _checked(shape: tuple[int, ...], size: Array) -> tuple[int, int]:
@@ -200,10 +205,13 @@ def _checked(shape: tuple[int, ...], size: Array) -> tuple[int, int]:
 
 def _summed(x: Array, axis: int, sources: Array, weights: Array) -> Array:
     tail = (1,) * (x.ndim - axis - 1)
-    found = np.take(x, sources[:, 0], axis) * weights[:, 0].reshape(-1, *tail)
+    found = np.take(x, sources[:, 0], axis)
+    found *= weights[:, 0].reshape(-1, *tail)
     for k in range(1, sources.shape[1]):
         if weights[:, k].any():
-            found += np.take(x, sources[:, k], axis) * weights[:, k].reshape(-1, *tail)
+            part = np.take(x, sources[:, k], axis)
+            part *= weights[:, k].reshape(-1, *tail)
+            found += part
     return found
 
 

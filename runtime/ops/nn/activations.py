@@ -19,6 +19,7 @@ from ...ir import batching
 from ...ir.graph import Operand
 from ...ir.traits import ANY_SHAPE, CHEAP, ELEMENTWISE, FRESH_RESULT, TOTAL
 from ...ir.value_types import TensorType
+from ...kernels.tiles import are_many_rows, in_rows
 from ..arrays.concat_split import join
 from ..arrays.creation import zeros_like
 from ..arrays.reshape import reshape, sum_to
@@ -136,6 +137,10 @@ def softmax(logits: Input, axis: LastAxis = -1, name: Name = None) -> TensorType
 
 @softmax.kernel
 def _(logits: Array, axis: int) -> Array:
+    return in_rows(_softmax, logits) if are_many_rows(logits, axis) else _softmax(logits, axis)
+
+
+def _softmax(logits: Array, axis: int) -> Array:
     weights = np.exp(with_top_at_zero(logits, axis))
     weights /= sum_of(weights, axis, True)
     return weights
@@ -157,6 +162,10 @@ def log_softmax(logits: Input, axis: LastAxis = -1, name: Name = None) -> Tensor
 
 @log_softmax.kernel
 def _(logits: Array, axis: int) -> Array:
+    return in_rows(_log_softmax, logits) if are_many_rows(logits, axis) else _log_softmax(logits, axis)
+
+
+def _log_softmax(logits: Array, axis: int) -> Array:
     shifted = with_top_at_zero(logits, axis)
     return shifted - np.log(sum_of(np.exp(shifted), axis, True))
 

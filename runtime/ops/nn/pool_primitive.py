@@ -80,12 +80,12 @@ def _slid(
     is_spatial = all(slide[i][0] == slide[i][-1] == 1 for i in (1, 2)) and slide.outputs[0] == slide.sizes[0]
     if not is_spatial or slide.outputs[-1] != slide.sizes[-1] or not fits(inner, *arrays):
         return False
-    run_all(
-        *(
-            partial(slid, kind, *(array if array is None else array[part] for array in (x, y, w, z)), inner)
-            for part in _parts(slide)
-        )
-    )
+
+    def run(part: slice) -> None:
+        third, fourth = (array if array is None else array[part] for array in (w, z))
+        slid(kind, x[part], y[part], third, fourth, inner)
+
+    run_all(*(partial(run, part) for part in _parts(slide)))
     return True
 
 

@@ -29,7 +29,7 @@ def fits(slide: Sliding | None, *arrays: Array) -> bool:
 
 def slid(kind: str, x: Array, y: Array, w: Array | None, z: Array | None, slide: Sliding) -> None:
     """Run one kind on arrays that fit: `x` has the channels last, after one or two axes of windows."""
-    geometry = (slide.window, slide.strides, slide.dilations, slide.before)
+    geometry: Any = (slide.window, slide.strides, slide.dilations, slide.before)
     if len(slide.window) == 1:
         geometry = tuple((fill, *pair) for fill, pair in zip((1, 1, 1, 0), geometry, strict=True))
         x, y, z = (array if array is None else array[:, None] for array in (x, y, z))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import agc.runtime as tf
 import numpy as np
 import pytest
@@ -30,3 +32,13 @@ def test_special_functions_of_large_tensors_are_those_of_their_parts(name: str) 
     function = getattr(tf.math, name)
     parts = np.concatenate([function(part).numpy() for part in np.split(x, 50)])
     np.testing.assert_array_equal(function(x).numpy(), parts)
+
+
+@pytest.mark.parametrize("function", [tf.nn.softmax, tf.nn.log_softmax])
+def test_distributions_of_many_short_rows_are_those_of_single_rows(
+    function: Callable[..., tf.Tensor],
+) -> None:
+    x = np.random.default_rng(0).standard_normal((5, 2_000, 10)).astype(np.float32)
+    found = function(x)
+    assert (found.shape, found.dtype) == (x.shape, tf.float32)
+    np.testing.assert_allclose(found[3:, 7:9].numpy(), function(x[3:, 7:9]).numpy(), rtol=1e-5)
