@@ -9,11 +9,13 @@ A plan computes all wanted cotangents of one record from arrays. It runs only wh
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from ..composite.indexed_slices import IndexedSlices
 from ..core.abstract_value import abstract_value_of
 from ..core.devices import placement
 from ..core.symbolic_tensor import SymbolicTensor
@@ -56,18 +58,28 @@ def planned(record: Record, grads: Grads, wanted: Sequence[bool]) -> Grads | Non
 
 
 class GradientPlan:
-    """A plan of gradients, of which some do not exist; `arguments` are the numbers of the tensors that it reads."""
+    """A plan of gradients: a tensor, the parts of IndexedSlices, or none for each, which `counts` tells.
 
-    __slots__ = ("_arguments", "_run", "exist")
+    `arguments` are the numbers of the tensors that the plan reads.
+    """
 
-    def __init__(self, run: Runner, arguments: Sequence[int], exist: Sequence[bool]) -> None:
+    __slots__ = ("_arguments", "_run", "counts")
+
+    def __init__(self, run: Runner, arguments: Sequence[int], counts: Sequence[int]) -> None:
         self._run = run
         self._arguments = arguments
-        self.exist = exist
+        self.counts = counts
 
     def __call__(self, tensors: Sequence[Any]) -> list[Any]:
-        found = iter(self._run([tensors[i]._array for i in self._arguments]))
-        return [_tensor(next(found)) if exists else None for exists in self.exist]
+        found = map(_tensor, self._run([tensors[i]._array for i in self._arguments]))
+        return [
+            None
+            if not count
+            else next(found)
+            if count == 1
+            else IndexedSlices(*itertools.islice(found, count))
+            for count in self.counts
+        ]
 
 
 def _tensor(found: Any) -> EagerTensor:
@@ -88,8 +100,6 @@ def _plan(record: Record, grads: Grads, wanted: Sequence[bool]) -> GradientPlan 
         dys, rest = tensors[: len(grads)], tensors[len(grads) :]
         ys, xs = rest[: len(record.outputs)], rest[len(record.outputs) :]
         found = pulled_back(op, record.attrs, xs, ys, dys, wanted)
-        if not all(x is None or isinstance(x, (SymbolicTensor, EagerTensor)) for x in found):
-            return None
         return finished(builder, tensors, found)
 
 
@@ -100,10 +110,23 @@ def input_for(x: EagerTensor, builder: Builder) -> SymbolicTensor:
 
 def finished(
     builder: Builder, tensors: Sequence[Any], found: Sequence[Any], executor: str = "plan"
-) -> GradientPlan:
-    """Return the plan of a graph of gradients. Its inputs are those of the symbolic `tensors` that it reads."""
-    outputs = [builder.operand(x) for x in found if x is not None]
+) -> GradientPlan | None:
+    """Return the plan of a graph of gradients; None if one is neither a tensor nor IndexedSlices.
+
+    Its inputs are those of the symbolic `tensors` that it reads.
+    """
+    parts = [_parts(x) for x in found]
+    flat = [x for each in parts for x in each]
+    if not all(isinstance(x, (SymbolicTensor, EagerTensor)) for x in flat):
+        return None
+    outputs = list(map(builder.operand, flat))
     read = {*outputs, *(operand for operation in builder.operations for operand in operation.inputs)}
     arguments = [i for i, x in enumerate(tensors) if isinstance(x, SymbolicTensor) and x._value in read]
     graph = builder.finish(outputs, [tensors[i]._value for i in arguments])
-    return GradientPlan(EXECUTORS[executor](graph), arguments, [x is not None for x in found])
+    return GradientPlan(EXECUTORS[executor](graph), arguments, list(map(len, parts)))
+
+
+def _parts(grad: Any) -> list[Any]:
+    if isinstance(grad, IndexedSlices):
+        return [grad.values, grad.indices, grad.dense_shape]
+    return [] if grad is None else [grad]

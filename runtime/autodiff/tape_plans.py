@@ -17,7 +17,6 @@ from typing import Any
 
 from ..core.abstract_value import abstract_value_of
 from ..core.devices import placement
-from ..core.symbolic_tensor import SymbolicTensor
 from ..core.tensor import EagerTensor
 from ..core.variable import Variable
 from ..ir.builder import Builder, is_plain
@@ -148,6 +147,4 @@ def _plan(
             traced(sources),
             {key_of(stand_ins[key]): i for key, i in since.items() if key in stand_ins},
         )
-        if not all(x is None or isinstance(x, (SymbolicTensor, EagerTensor)) for x in found):
-            return None
         return finished(builder, list(stand_ins.values()), found, "automatic")

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ..data import iterator as data_iterator
     from ..data import optional as data_optional
     from ..distribute import strategy as strategies
+    from ..executors.eager_kernels import compiled_kernel
     from ..executors.llvm.lowering import strip_mining
     from ..executors.xla.library import accelerators
     from ..higher_order.map_fn import map_fn
@@ -72,6 +73,7 @@ OBJECTS = {
     "core.conversion": "convert_to_tensor is_tensor_like",
     "core.symbolic_tensor": "SymbolicTensor",
     "core.tensor_spec": "TensorSpec",
+    "executors.eager_kernels": "compiled_kernel",
     "executors.xla.library": "accelerators",
     "higher_order.map_fn": "map_fn",
     "interop.dlpack": "CPU exported",
@@ -162,6 +164,7 @@ __all__ = [
     "bucket_by_length",
     "builder_of",
     "cast",
+    "compiled_kernel",
     "components",
     "concat_split",
     "conformance",

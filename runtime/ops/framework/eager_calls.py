@@ -14,6 +14,7 @@ The C extension native_eager.c has the same, and the calls of operations around 
 from __future__ import annotations
 
 import functools
+import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from typing import Any, Literal, NoReturn
@@ -21,7 +22,7 @@ from typing import Any, Literal, NoReturn
 import numpy as np
 
 from ... import dtypes, errors
-from ...core import abstract_value, shapes
+from ...core import abstract_value, late_binding, shapes
 from ...core.abstract_value import AbstractValue, abstract_value_of
 from ...core.devices import placement
 from ...core.fast_path_guard import busy
@@ -38,6 +39,9 @@ from .signature import Signature
 
 MOST = 256
 """The maximum number of keys that an operation keeps."""
+
+HOT = 0.1
+"""Seconds that a kernel takes, in calls on large arrays, before native code is compiled for it."""
 
 _LONGEST = 32
 """The maximum length of a list in a key."""
@@ -148,12 +152,13 @@ class EagerCall:
     Attributes: `tail` are the kernel's arguments after the arrays. `kinds` are the abstract values of the results, None
     where they differ from call to call, or the types of TensorArrays. `is_plain` is True if there are only tensors,
     `is_closed` if the kernel calls no function of the program.
+    `seconds` is the time that the kernel took on large arrays.
     `positions` are those of the inputs that the template lacks, None if it lacks all; `variables` those of variables.
     """
 
     __slots__ = (
         "attributes", "compute", "dtypes", "is_closed", "is_plain", "kinds", "op", "positions",
-        "returns_many", "tail", "template", "variables",
+        "returns_many", "seconds", "tail", "template", "variables",
     )  # fmt: skip
 
     def __init__(
@@ -172,6 +177,7 @@ class EagerCall:
         self.is_plain = ListType not in map(type, self.kinds)
         self.compute, self.tail = _kernel(op, [x.spec for x in inputs], specs, attributes)
         self.is_closed = is_closed(op)
+        self.seconds = 0.0
 
     def run(self, tensors: list[Any], recorders: Sequence[Recorder]) -> Any:
         """Return the results for other tensors with the same key."""
@@ -207,6 +213,13 @@ class EagerCall:
         if self.returns_many:
             return list(map(_result, found, self.dtypes, self.kinds))
         return _result(found, self.dtypes[0], self.kinds[0])
+
+    def slow(self, seconds: float, arrays: Sequence[Any]) -> None:
+        """Count the time of the kernel on large arrays; if that is long, let native code take over."""
+        self.seconds += seconds
+        if self.seconds > HOT:
+            self.seconds = -math.inf
+            self.compute = late_binding.compiled_kernel(self, arrays) or self.compute
 
     def failed(self, error: Exception, arrays: Sequence[Any]) -> NoReturn:
         """Raise the error of the operation for one of its kernel."""

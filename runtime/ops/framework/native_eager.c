@@ -8,7 +8,11 @@
 
 #include "native_tape.h"
 
-#define ARRAYS 64 /* arguments of a kernel */
+#include <time.h>
+
+#define ARRAYS 64       /* arguments of a kernel */
+#define LARGE (1 << 17) /* bytes of an array whose kernels are timed */
+#define SLOW 40000      /* nanoseconds of a kernel that count */
 
 enum { ATTRIBUTES, COMPUTE, DTYPES, IS_CLOSED, IS_PLAIN, KINDS, OP, POSITIONS, RETURNS_MANY, TAIL, TEMPLATE, SLOTS };
 static const char *const slot_names[SLOTS] = {
@@ -20,7 +24,7 @@ static const char *const slot_names[SLOTS] = {
 static PyObject *EagerCall, *silence, *silent, *begin, *end, *refused, *busy, *stack, *placement, *numbers, *operand;
 static Py_ssize_t slots[SLOTS];
 static PyObject *no_recorders; /* an empty list */
-static PyObject *name_failed, *name_results, *name_eager, *name_recorders, *name_observed, *name_compute, *name_fields;
+static PyObject *name_failed, *name_results, *name_eager, *name_recorders, *name_observed, *name_compute, *name_fields, *name_slow;
 
 #define SLOT(call, number) AT(call, slots[number])
 
@@ -59,6 +63,13 @@ static PyObject *quietly(PyObject *compute, PyObject *const *arguments, Py_ssize
     return found;
 }
 
+static PyObject *list_of(PyObject *const *arrays, Py_ssize_t count)
+{
+    PyObject *list = PyList_New(count);
+    for (Py_ssize_t i = 0; list != NULL && i < count; i++) PyList_SET_ITEM(list, i, Py_NewRef(arrays[i]));
+    return list;
+}
+
 /* Let `call.failed` raise what the exception of a kernel becomes. */
 static void explain(PyObject *call, PyObject *const *arrays, Py_ssize_t count)
 {
@@ -66,14 +77,37 @@ static void explain(PyObject *call, PyObject *const *arrays, Py_ssize_t count)
     PyErr_Fetch(&kind, &error, &trace);
     PyErr_NormalizeException(&kind, &error, &trace);
     if (trace != NULL) PyException_SetTraceback(error, trace);
-    list = PyList_New(count);
-    for (Py_ssize_t i = 0; list != NULL && i < count; i++) PyList_SET_ITEM(list, i, Py_NewRef(arrays[i]));
+    list = list_of(arrays, count);
     if (list != NULL) ignored = PyObject_CallMethodObjArgs(call, name_failed, error, list, NULL);
     Py_XDECREF(ignored);
     Py_XDECREF(list);
     Py_XDECREF(kind);
     Py_XDECREF(error);
     Py_XDECREF(trace);
+}
+
+static int is_large(PyObject *x)
+{
+    return x != NULL && PyArray_CheckExact(x) && PyArray_NBYTES((PyArrayObject *)x) >= LARGE;
+}
+
+static int64_t now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
+}
+
+/* Let `call.slow` count the time of a kernel; -1 with an exception. */
+static int count_time(PyObject *call, int64_t taken, PyObject *const *arrays, Py_ssize_t count)
+{
+    PyObject *list = taken < SLOW ? NULL : list_of(arrays, count), *nothing = NULL;
+    PyObject *seconds = list == NULL ? NULL : PyFloat_FromDouble(taken * 1e-9);
+    if (seconds != NULL) nothing = PyObject_CallMethodObjArgs(call, name_slow, seconds, list, NULL);
+    Py_XDECREF(list);
+    Py_XDECREF(seconds);
+    Py_XDECREF(nothing);
+    return taken >= SLOW && nothing == NULL ? -1 : 0;
 }
 
 /* Calls ---------------------------------------------------------------------------------------------------------- */
@@ -105,8 +139,12 @@ static PyObject *computed(PyObject *call, PyObject *inputs)
         arrays[i] = Py_NewRef(array == NULL ? x : array); /* a variable by reference */
     }
     for (; i < size; i++) arrays[i] = Py_NewRef(PyTuple_GET_ITEM(tail, i - count));
-    PyObject *found = quietly(SLOT(call, COMPUTE), arrays, size, SLOT(call, IS_CLOSED) == Py_True);
+    int is_closed = SLOT(call, IS_CLOSED) == Py_True, is_timed = 0;
+    for (i = 0; is_closed && i < count; i++) is_timed |= is_large(arrays[i]);
+    int64_t start = is_timed ? now() : 0;
+    PyObject *found = quietly(SLOT(call, COMPUTE), arrays, size, is_closed);
     if (found == NULL) explain(call, arrays, count);
+    else if (is_timed && count_time(call, now() - start, arrays, count) < 0) Py_CLEAR(found);
     for (i = 0; i < size; i++) Py_DECREF(arrays[i]);
     return found;
 }
@@ -270,12 +308,17 @@ static PyObject *computed_elementwise(EagerOp *self, PyObject *const *x, PyObjec
     return result;
 }
 
-/* Return the result of an elementwise operation on tensors, variables and a number; None if they must be checked. */
+static PyObject *run_kept(EagerOp *self, PyObject *const *args, Py_ssize_t count, PyObject *names, PyObject *recorders);
+
+/* Return the result of an elementwise operation on tensors, variables and a number; None if they must be checked. A call
+   with a large tensor is kept, for it may be compiled. */
 static PyObject *elementwise(EagerOp *self, PyObject *const *given, PyObject *recorders)
 {
     PyObject *x[2] = {NULL, NULL}, *result = NULL;
-    int are_set = set_operands(x, given, self->operands, recorders);
-    if (are_set > 0) result = computed_elementwise(self, x, recorders);
+    int size = self->operands, are_set = set_operands(x, given, size, recorders);
+    int is_kept = are_set > 0 && (is_large(AT(x[0], array_offset)) || (size > 1 && is_large(AT(x[1], array_offset))));
+    if (is_kept) result = run_kept(self, x, size, NULL, recorders);
+    else if (are_set > 0) result = computed_elementwise(self, x, recorders);
     else if (are_set == 0) result = Py_NewRef(Py_None);
     Py_XDECREF(x[0]);
     Py_XDECREF(x[1]);
@@ -518,7 +561,7 @@ static const Entry names[] = {
     {"element", &name_element}, {"dtype", &name_dtype}, {"shape", &name_shape}, {"computed", &name_computed},
     {"_accessed", &name_accessed}, {"carries_gradient", &name_carries}, {"failed", &name_failed},
     {"results", &name_results}, {"value", &name_value}, {"eager", &name_eager}, {"recorders", &name_recorders},
-    {"observed", &name_observed}, {"compute", &name_compute}, {"_fields", &name_fields},
+    {"observed", &name_observed}, {"compute", &name_compute}, {"_fields", &name_fields}, {"slow", &name_slow},
 };
 
 /* Return -1 with an exception if a class has other slots than the code for it. */

@@ -10,6 +10,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.autodiff import tape, tape_plans
+from agc.runtime.executors.llvm import tiering
 from agc.runtime.ops.framework import eager_calls
 from agc.runtime.ops.framework.eager_calls import MOST, EagerCall
 from agc.runtime.ops.framework.op import REGISTRY
@@ -185,6 +186,45 @@ def key_of(args: Any, kwargs: Any, by_reference: bool = False, calls: Any = None
     if eager_calls.native is None:
         return eager_calls.run_kept(calls or {}, args, kwargs, by_reference, [])
     return eager_calls.native.caller(Uncalled(calls or {}, by_reference))(*args, **kwargs)
+
+
+LARGE = np.random.default_rng(0).standard_normal((64, 1_000)).astype(np.float32)
+
+
+@pytest.mark.parametrize("name", ["softmax", "tanh", "gather"])
+def test_a_kernel_that_took_long_is_compiled_and_gives_the_same(name: str, monkeypatch: Any) -> None:
+    monkeypatch.delenv("AGC_JIT", raising=False)
+    if not tiering.is_wanted():
+        pytest.skip("no compiler is installed")
+    x, ids = tf.constant(LARGE), tf.constant([3, 1])
+    run = {"softmax": tf.nn.softmax, "tanh": tf.tanh, "gather": lambda x: tf.gather(x, ids)}[name]
+    first = run(x).numpy()
+    REGISTRY[name]._calls.clear()
+    for _ in range(3):
+        run(x)
+    for call in kept_by(name):
+        kernel = call.compute
+        call.slow(1.0, [LARGE, ids.numpy()][: len(call.template)])
+        assert call.compute is not kernel
+    for _ in range(3):
+        np.testing.assert_allclose(run(x).numpy(), first, rtol=1e-5, atol=1e-6)
+    ids = tf.constant([3, 64])
+    if name == "gather":
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"indices\[1\] = 64 is not in \[0, 64\)"):
+            run(x)
+
+
+@pytest.mark.parametrize("name", ["matmul", "random_uniform"])
+def test_products_and_random_numbers_keep_their_kernels(name: str, monkeypatch: Any) -> None:
+    monkeypatch.delenv("AGC_JIT", raising=False)
+    x = tf.constant(LARGE[:, :64])
+    for _ in range(4):
+        tf.matmul(x, x), tf.random.uniform([8, 8])
+    assert kept_by(name)
+    for call in kept_by(name):
+        kernel = call.compute
+        call.slow(1.0, [x.numpy()] * len(call.template))
+        assert call.compute is kernel
 
 
 def test_a_list_that_contains_itself_has_no_key() -> None:
