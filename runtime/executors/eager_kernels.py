@@ -30,9 +30,10 @@ def compiled_kernel(call: EagerCall, arrays: Sequence[Any]) -> Callable[..., Any
 
     Like the call's kernel, it takes all arrays, and then the attributes that it does not read.
     """
-    if call.op.name in _FAST or not call.is_closed or not call.is_plain or not tiering.is_wanted():
+    op: Any = call.op
+    if op.name in _FAST or not call.is_closed or not call.is_plain or not tiering.is_wanted():
         return None
-    builder = Builder(call.op.name)
+    builder = Builder(op.name)
     varying = [i for i, x in enumerate(call.template) if x is None]
     try:
         with builder:
@@ -41,7 +42,7 @@ def compiled_kernel(call: EagerCall, arrays: Sequence[Any]) -> Callable[..., Any
                 tensors[i] = builder.input_tensor(
                     "x", TensorType(dtypes.of_array(arrays[i]), arrays[i].shape)
                 )
-            results = call.op.record(builder, tensors, dict(call.attributes), None)
+            results = op.record(builder, tensors, dict(call.attributes), None)
             outputs = [builder.operand(x) for x in (results if call.returns_many else [results])]
             inputs = [tensors[i]._value for i in varying]
         run = EXECUTORS["automatic"](builder.finish(outputs, inputs))
