@@ -6,7 +6,7 @@ checked against its declaration (checked_graph.py) as soon as it is read.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -42,7 +42,7 @@ class GraphFormatError(ValueError):
     """The data do not describe a graph: they are damaged, of another format, or of a newer version."""
 
 
-def deserialize(data: Any, ops: Callable[[str], OpDef | None] | None = None) -> Graph:
+def deserialize(data: Any) -> Graph:
     """Return the graph that `data` describes. Raises GraphFormatError if `data` describes none."""
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise GraphFormatError("this is not a graph of agc: the field `format` is missing")
@@ -51,7 +51,7 @@ def deserialize(data: Any, ops: Callable[[str], OpDef | None] | None = None) -> 
         raise GraphFormatError(f"the graph has version {version!r}; this agc reads up to {VERSION}")
     try:
         _check_fields(data, _MODULE)
-        return checked_graph(_Reader(data, ops).graph(0))
+        return checked_graph(_Reader(data).graph(0))
     except GraphFormatError:
         raise
     except (KeyError, IndexError, TypeError, AttributeError, ValueError, OverflowError) as error:
@@ -61,8 +61,7 @@ def deserialize(data: Any, ops: Callable[[str], OpDef | None] | None = None) -> 
 
 
 class _Reader:
-    def __init__(self, data: dict[str, Any], ops: Callable[[str], OpDef | None] | None) -> None:
-        self.ops = ops or late_binding.op_registry.find
+    def __init__(self, data: dict[str, Any]) -> None:
         self.graphs = _list(data["graphs"])
         self.constants = [Constant(array_from(entry)) for entry in _list(data["constants"])]
         self.read: dict[int, Graph | None] = {}
@@ -90,7 +89,7 @@ class _Reader:
     def operation(self, data: Any, scope: dict[str, Value]) -> list[Operation]:
         _check_fields(data, _OPERATION, _OPERATION_MAY)
         name = _name(data["op"])
-        op = self.ops(name)
+        op = late_binding.op_registry.find(name)
         if op is None:
             raise GraphFormatError(f"this agc has no operation {name!r}")
         origin = _origin(data["at"]) if "at" in data else None
