@@ -18,7 +18,7 @@ _OPERATIONS = {
     ),
     "fill": "fill identity_matrix linspace one_hot ones ones_like range zeros zeros_like",
     "image_resize": "resize resize_grad resize_nearest_neighbor resize_nearest_neighbor_grad",
-    "indexing": "gather gather_nd getitem pad put_back_item put_back_part setitem slice split split_sizes unstack",
+    "indexing": "gather gather_nd getitem put_back_item put_back_part setitem slice split split_sizes unstack",
     "linear_solve": "cholesky det inv slogdet solve triangular_solve",
     "list_ops": (
         "array_add array_concat array_gather array_one array_picked array_split array_spread array_sum "
@@ -64,7 +64,7 @@ _OPERATIONS = {
         "array_item array_new array_of_rows array_read array_rows array_size array_stack array_unstack "
         "array_without array_write list_append list_get list_new list_pop list_set list_size"
     ),
-    "tile_and_pad": "repeat sum_mirrored sum_repeated sum_tiles",
+    "tile_and_pad": "pad repeat sum_mirrored sum_repeated sum_tiles",
     "while_loop": "while",
 }
 

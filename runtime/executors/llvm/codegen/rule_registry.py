@@ -37,6 +37,11 @@ class Site(NamedTuple):
     may_fail: bool
 
 
+def site_of(dtype: dtypes.DType) -> Site:
+    """Return a site for an elementwise rule that is applied without an operation."""
+    return Site("", dtype, dtype, {}, False)
+
+
 class ElementRule(NamedTuple):
     """The rule of an elementwise operation."""
 

@@ -30,12 +30,11 @@ WRITERS: dict[str, tuple[tuple[str, ...], Write]] = {}
 """The shared functions: result and parameter types, and the function that emits the body."""
 
 
-def shared(name: str, *kinds: str, where: bool = True) -> Callable[[Write], Write]:
-    """Return a decorator that registers a shared function, if `where` is true."""
+def shared(name: str, *kinds: str) -> Callable[[Write], Write]:
+    """Return a decorator that registers a shared function."""
 
     def enter(write: Write) -> Write:
-        if where:
-            WRITERS[name] = kinds, write
+        WRITERS[name] = kinds, write
         return write
 
     return enter

@@ -21,9 +21,8 @@ HALF_PI = {32: (1.5707963705062866, -4.371138828673793e-08), 64: (1.570796326794
 TAN_EIGHTH, TAN_THREE_EIGHTHS = 0.41421356237309503, 2.414213562373095
 
 
-def half_pi(x: Number, times: float = 1.0) -> DoubleDouble:
-    high, low = HALF_PI[x.code.size]
-    return DoubleDouble(x.code.real(high * times), x.code.real(low * times))
+def half_pi(x: Number) -> DoubleDouble:
+    return DoubleDouble(*map(x.code.real, HALF_PI[x.code.size]))
 
 
 def folded(x: Number) -> tuple[Number, DoubleDouble]:

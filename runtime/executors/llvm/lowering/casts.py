@@ -14,7 +14,7 @@ from ..codegen.half_floats import half_of_double
 from ..codegen.lazy_values import LazyValue, Shape
 from ..codegen.llvm_types import ComplexPair, Element, Register, constant, integer, ir, register_type
 from ..codegen.region_lowering import Region
-from ..codegen.rule_registry import Site, elementwise
+from ..codegen.rule_registry import Site, elementwise, site_of
 
 
 @elementwise("cast")
@@ -50,7 +50,7 @@ def each(
     cost: int = 1,
 ) -> LazyValue:
     """Return an elementwise operation that `write(e, *elements)` emits."""
-    site = Site("", dtype, dtype, {}, False)
+    site = site_of(dtype)
     return region.computed(lambda e, site, *elements: write(e, *elements), site, dtype, shape, nodes, cost)
 
 

@@ -26,7 +26,7 @@ from ..codegen.function_builder import Emitter
 from ..codegen.lazy_values import Buffer, Index, LazyValue, Shape
 from ..codegen.llvm_types import Register, integer
 from ..codegen.region_lowering import Region
-from ..codegen.rule_registry import RefusedError, lowers
+from ..codegen.rule_registry import RefusedError, lowers, site_of
 from . import conv_by_channel as by_channel
 from . import conv_winograd
 from .blas_calls import Matrix, multiply_add, one_thread
@@ -37,7 +37,7 @@ from .elementwise import add
 from .fill import shape_of
 from .matmul import beyond, permuted
 from .reduction_codegen import reduced
-from .reduction_kinds import site_of, sums
+from .reduction_kinds import sums
 from .reshape import moved
 
 _ROWS = 96

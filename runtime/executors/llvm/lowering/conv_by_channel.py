@@ -22,10 +22,11 @@ from ..codegen.function_builder import Emitter
 from ..codegen.lazy_values import Buffer, Index, IndexMap, LazyValue
 from ..codegen.llvm_types import Element, Register, constant, integer
 from ..codegen.region_lowering import Region
+from ..codegen.rule_registry import site_of
 from .conv_windows import PARTS, BlockwiseConvolution, Windows
 from .elementwise import add, multiply
 from .reduction_codegen import reduced
-from .reduction_kinds import site_of, sums
+from .reduction_kinds import sums
 from .window_places import SMALL, element_place, window_place
 
 _COLUMNS = 8

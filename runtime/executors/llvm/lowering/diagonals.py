@@ -11,7 +11,7 @@ from ..codegen.function_builder import Emitter
 from ..codegen.lazy_values import Index, IndexMap, LazyValue
 from ..codegen.llvm_types import Element, Register, constant, integer
 from ..codegen.region_lowering import Region
-from ..codegen.rule_registry import Site, lowers
+from ..codegen.rule_registry import lowers, site_of
 from .elementwise import multiply, subtract
 from .fill import shape_of
 from .reshape import moved
@@ -83,7 +83,7 @@ def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
 def _(region: Region, operation: Operation, a: LazyValue, b: LazyValue) -> LazyValue:
     """Emit a[i + 1] b[i + 2] - a[i + 2] b[i + 1], with indices modulo 3."""
     left, right = region.readable(a), region.readable(b)
-    site = Site("", a.dtype, a.dtype, {}, False)
+    site = site_of(a.dtype)
 
     def find(e: Emitter, index: Index) -> Element:
         *batch, i = index.coordinates(e)

@@ -22,7 +22,7 @@ from ..codegen.function_builder import Emitter
 from ..codegen.lazy_values import Index, IndexMap, LazyValue
 from ..codegen.llvm_types import Element, Register
 from ..codegen.region_lowering import Region
-from ..codegen.rule_registry import RefusedError, Site, lowers
+from ..codegen.rule_registry import RefusedError, lowers, site_of
 from .elementwise import multiply
 from .fill import shape_of
 from .gemm_selection import Factor
@@ -139,7 +139,7 @@ def _broadcast_product(region: Region, a: Term, b: Term) -> Term:
     sizes = dict(zip((*a.labels, *b.labels), (*a.node.shape, *b.node.shape), strict=True))
     shape = tuple(sizes[label] for label in labels)
     factors = [region.readable(term.node) for term in (a, b)]
-    site = Site("", a.node.dtype, a.node.dtype, {}, False)
+    site = site_of(a.node.dtype)
 
     def find(e: Emitter, index: Index) -> Element:
         coordinates = dict(zip(labels, index.coordinates(e), strict=True))

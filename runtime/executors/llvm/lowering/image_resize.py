@@ -16,11 +16,10 @@ from ..codegen.function_builder import Emitter
 from ..codegen.lazy_values import ConstantArray, Index, IndexMap, LazyValue
 from ..codegen.llvm_types import Element
 from ..codegen.region_lowering import Region
-from ..codegen.rule_registry import RefusedError, lowers
+from ..codegen.rule_registry import RefusedError, lowers, site_of
 from .casts import as_dtype
 from .elementwise import add
 from .fill import shape_of
-from .reduction_kinds import site_of
 from .reshape import known
 from .tile_and_pad import added_up, picked
 

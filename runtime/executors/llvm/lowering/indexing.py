@@ -24,8 +24,7 @@ from ..codegen.scalar_builder import is_known
 from .casts import converted
 from .dynamic_slices import Part, are_rows, counted, rows, sized_parts
 from .fill import asked_shape, shape_of, size_at
-from .padding import surrounded
-from .reshape import checked, known, moved
+from .reshape import checked, moved
 
 
 def key_parts(
@@ -346,15 +345,3 @@ def coordinates(
         )
         for axis in range(depth)
     ]
-
-
-@lowers("pad")
-def _(
-    region: Region, operation: Operation, node: LazyValue, paddings: LazyValue, value: LazyValue
-) -> LazyValue:
-    if operation.attrs["mode"] != "CONSTANT":
-        from .tile_and_pad import mirrored  # rarely needed
-
-        return mirrored(region, operation, node)
-    margins = [(int(before), int(after)) for before, after in known(operation, 1)]
-    return surrounded(region, node, margins, region.scalar(value).value)

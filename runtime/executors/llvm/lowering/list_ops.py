@@ -23,7 +23,7 @@ from ..codegen.function_builder import Emitter
 from ..codegen.lazy_values import Buffer, Index, LazyValue, Scalar
 from ..codegen.llvm_types import Register, integer
 from ..codegen.region_lowering import Region
-from ..codegen.rule_registry import RefusedError, Site, lowers
+from ..codegen.rule_registry import RefusedError, lowers, site_of
 from .casts import converted
 from .dynamic_slices import sized_parts
 from .elementwise import add
@@ -70,7 +70,7 @@ def _(region: Region, operation: Operation, one: LazyValue, other: LazyValue) ->
     cells = made(e, one, spec.element).cells
     if not is_free or cells.size is not None:
         cells = copied(e, cells, None)
-    site = Site("", cells.dtype, cells.dtype, {}, False)
+    site = site_of(cells.dtype)
     if isinstance(other, One):
         cells.extend_to(e, e.plus(other.index, e.word(1)))
         position = cells.at(e, other.index)
@@ -194,7 +194,7 @@ def _(region: Region, operation: Operation, array: LazyValue, places: LazyValue)
     source = made(e, array, spec.element).cells
     cells = Cells(e, spec.element, None, False)
     cells.reset(e, e.word(0))
-    site = Site("", cells.dtype, cells.dtype, {}, False)
+    site = site_of(cells.dtype)
 
     def take(number: Register, index: Register) -> None:
         e.demand(e.b.icmp_signed(">=", index, e.word(0)))

@@ -18,12 +18,12 @@ from ..codegen.function_builder import Emitter
 from ..codegen.lazy_values import Buffer, ConstantArray, Index, IndexMap, LazyValue, Shape
 from ..codegen.llvm_types import Element, Register, constant, integer
 from ..codegen.region_lowering import Region
-from ..codegen.rule_registry import RefusedError, lowers
+from ..codegen.rule_registry import RefusedError, lowers, site_of
 from .casts import as_dtype, each, widened
 from .elementwise import add, compared
 from .fill import shape_of
 from .reduction_codegen import reduced
-from .reduction_kinds import ReductionKind, maxima, site_of, sums
+from .reduction_kinds import ReductionKind, maxima, sums
 from .window_places import SMALL, element_place, window_place
 
 Place = tuple[Register, Register]

@@ -25,9 +25,9 @@ from ..codegen.function_builder import Emitter
 from ..codegen.lazy_values import Buffer, Index, LazyElementwise, LazyValue, Scalar, Shape
 from ..codegen.llvm_types import Element, Register, constant
 from ..codegen.region_lowering import Region
-from ..codegen.rule_registry import Site
+from ..codegen.rule_registry import Site, site_of
 from .casts import converted
-from .reduction_kinds import ReductionKind, get, new_slot, put, site_of, sums
+from .reduction_kinds import ReductionKind, get, new_slot, put, sums
 from .reduction_nests import ReductionNest, element_of, initial_values, stored_too
 
 _BLOCK = 1024

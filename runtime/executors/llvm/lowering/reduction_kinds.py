@@ -13,7 +13,7 @@ from typing import Any
 from .... import dtypes
 from ..codegen.function_builder import Emitter
 from ..codegen.llvm_types import ComplexPair, Element, Register, constant, register_type
-from ..codegen.rule_registry import Site
+from ..codegen.rule_registry import site_of
 from .elementwise import add, larger, multiply, smaller
 
 Combine = Callable[[Emitter, Element, Element], Element]
@@ -26,11 +26,6 @@ class ReductionKind:
         self.wide = wide
         self.start = start
         self.combine = combine
-
-
-def site_of(dtype: dtypes.DType) -> Site:
-    """Return a site for an elementwise rule that is applied without an operation."""
-    return Site("", dtype, dtype, {}, False)
 
 
 def sums(dtype: dtypes.DType) -> ReductionKind:

@@ -20,9 +20,10 @@ from ..codegen.lazy_values import Buffer, Index, LazyElementwise, LazyValue, Sha
 from ..codegen.llvm_types import Element, Register, constant
 from ..codegen.parallel_loops import WAKES
 from ..codegen.region_lowering import Region
+from ..codegen.rule_registry import site_of
 from .casts import converted
 from .matmul import beyond
-from .reduction_kinds import ReductionKind, get, new_slot, put, site_of
+from .reduction_kinds import ReductionKind, get, new_slot, put
 
 Span = tuple[int, int]
 """A range of axes: the first one, and the one after the last."""

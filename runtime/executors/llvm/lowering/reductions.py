@@ -14,12 +14,12 @@ from ..codegen.function_builder import Emitter
 from ..codegen.lazy_values import IndexMap, LazyValue
 from ..codegen.llvm_types import Element
 from ..codegen.region_lowering import Region
-from ..codegen.rule_registry import Site, lowers
+from ..codegen.rule_registry import Site, lowers, site_of
 from .casts import converted
 from .elementwise import add, divide
 from .fill import asked_shape, size_at
 from .reduction_codegen import axes_of, divisor, reduced, reduced_shape
-from .reduction_kinds import ReductionKind, maxima, minima, products, site_of, sums
+from .reduction_kinds import ReductionKind, maxima, minima, products, sums
 from .reshape import checked
 
 _KINDS: dict[str, Callable[[dtypes.DType], ReductionKind]] = {

@@ -16,7 +16,7 @@ from ..codegen.function_builder import Emitter
 from ..codegen.lazy_values import Buffer, Index, LazyValue
 from ..codegen.llvm_types import Element, Register, constant, integer
 from ..codegen.region_lowering import Region
-from ..codegen.rule_registry import Site, lowers
+from ..codegen.rule_registry import lowers, site_of
 from .casts import converted
 from .elementwise import add, compared, multiply
 from .reduction_kinds import get, new_slot, put
@@ -48,7 +48,7 @@ def running(region: Region, node: LazyValue, axis: int, reverse: bool, start: El
 @lowers("cumsum", "cumprod", sized=True)
 def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
     attrs = operation.attrs
-    site = Site("", node.dtype, node.dtype, {}, False)
+    site = site_of(node.dtype)
     combine, first = (
         (add, constant(node.dtype, 0)) if operation.type == "cumsum" else (multiply, constant(node.dtype, 1))
     )

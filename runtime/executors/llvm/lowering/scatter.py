@@ -17,7 +17,7 @@ from ..codegen.function_builder import Emitter
 from ..codegen.lazy_values import Buffer, Index, IndexMap, LazyValue
 from ..codegen.llvm_types import Element, Register, integer
 from ..codegen.region_lowering import Region
-from ..codegen.rule_registry import RefusedError, Site, lowers
+from ..codegen.rule_registry import RefusedError, Site, lowers, site_of
 from .elementwise import add, divide, larger, multiply, smaller, subtract
 from .fill import asked_shape, shape_of
 from .indexing import batch_rank, coordinates, in_range
@@ -56,7 +56,7 @@ def combined_at(
         raise RefusedError(f"scatter_{how} of {where.dtype.name} is not compiled")
     sizes = updates.shape if shape is None else tuple(shape)
     source = region.readable(updates)
-    site = Site("", where.dtype, where.dtype, {}, False)
+    site = site_of(where.dtype)
     if 0 in sizes:
         return where
     if not where.size:

@@ -19,7 +19,7 @@ from ..codegen.function_builder import Emitter
 from ..codegen.lazy_values import Buffer, Index, IndexMap, LazyElementwise, LazyValue
 from ..codegen.llvm_types import Element, Register, constant, integer
 from ..codegen.region_lowering import Region
-from ..codegen.rule_registry import RefusedError, Site, lowers
+from ..codegen.rule_registry import RefusedError, lowers, site_of
 from .casts import converted
 from .fill import size_at
 from .reduction_kinds import ReductionKind, maxima, minima, products, sums
@@ -116,7 +116,7 @@ def _grouped(
 
 def _throughout(dtype: dtypes.DType, shape: tuple[int, ...], value: Any) -> LazyValue:
     number = constant(dtype, value)
-    return LazyElementwise(dtype, shape, lambda e, site: number, Site("", dtype, dtype, {}, False), [], 0)
+    return LazyElementwise(dtype, shape, lambda e, site: number, site_of(dtype), [], 0)
 
 
 def _filled(result: Buffer, is_used: Buffer, empty: Any) -> LazyValue:

@@ -16,7 +16,7 @@ from ..codegen.function_builder import Emitter
 from ..codegen.lazy_values import Index, IndexMap, LazyValue, Shape
 from ..codegen.llvm_types import Element, constant, integer
 from ..codegen.region_lowering import Region
-from ..codegen.rule_registry import RefusedError, Site, lowers
+from ..codegen.rule_registry import RefusedError, lowers, site_of
 from .casts import as_dtype, converted, each, widened
 from .elementwise import divide
 from .reduction_codegen import axes_of, divisor, reduced, reduced_shape
@@ -173,7 +173,7 @@ def variance(region: Region, operation: Operation, node: LazyValue) -> LazyValue
 def mean_of(region: Region, node: LazyValue, axes: tuple[int, ...], shape: Shape) -> LazyValue:
     total = reduced(region, node, sums(node.dtype), axes, shape, node.dtype)
     count = divisor(region.e, node.dtype, math.prod(node.shape[axis] for axis in axes))
-    site = Site("", node.dtype, node.dtype, {}, False)
+    site = site_of(node.dtype)
     return each(region, lambda e, x: divide(e, site, x, count), node.dtype, shape, total, cost=4)
 
 

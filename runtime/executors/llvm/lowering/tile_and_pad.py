@@ -1,6 +1,7 @@
-"""Lower repetitions and mirror padding, and their gradients, which are scatter-adds.
+"""Lower repetitions and padding, and their gradients, which are scatter-adds.
 
 repeat x [2]                   y[i] is x[i // 2]
+pad x, [(1, 2)]                [a, b]  ==>  [0, a, b, 0, 0]
 pad x [mode='REFLECT']         y[i] is x at an index from a table of the mode
 sum_mirrored, sum_repeated     each element of y is added to its source
 """
@@ -17,10 +18,10 @@ from ....ir.graph import Constant, Operation
 from ..codegen.dynamic_shapes import regrouped
 from ..codegen.dynamic_sizes import is_sized
 from ..codegen.function_builder import Emitter
-from ..codegen.lazy_values import Buffer, ConstantArray, Index, LazyValue, Shape
-from ..codegen.llvm_types import Register
+from ..codegen.lazy_values import Buffer, ConstantArray, Index, IndexMap, LazyValue, Shape
+from ..codegen.llvm_types import Element, Register, integer
 from ..codegen.region_lowering import Region
-from ..codegen.rule_registry import RefusedError, Site, lowers
+from ..codegen.rule_registry import RefusedError, lowers, site_of
 from .boolean_mask import repeated
 from .elementwise import add
 from .fill import shape_of
@@ -57,7 +58,7 @@ def added_up(region: Region, node: LazyValue, tables: Sequence[Table | None], sh
     pairs = zip(shape, tables, strict=True)
     demand_shape(e, node.shape, tuple(size if table is None else len(table) for size, table in pairs))
     source, result = region.settled(node), region.zeros(node.dtype, shape)
-    site = Site("", node.dtype, node.dtype, {}, False)
+    site = site_of(node.dtype)
     if source.size:
         with e.nest(source.shape, parallel=False) as numbers:
             element = source.at(e, Index.of(source.shape, numbers))
@@ -133,9 +134,31 @@ def _mirrors(operation: Operation, shape: Shape) -> list[Table | None]:
     ]
 
 
-def mirrored(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
-    """Lower `pad` with mirrored edges."""
-    return picked(region, node, _mirrors(operation, node.shape), shape_of(operation))
+@lowers("pad")
+def _(
+    region: Region, operation: Operation, node: LazyValue, paddings: LazyValue, value: LazyValue
+) -> LazyValue:
+    if operation.attrs["mode"] != "CONSTANT":
+        return picked(region, node, _mirrors(operation, node.shape), shape_of(operation))
+    margins = [(int(before), int(after)) for before, after in known(operation, 1)]
+    inner, outside = region.readable(node), region.scalar(value).value
+    if not any(map(any, margins)):
+        return inner
+    shape = tuple(before + size + after for size, (before, after) in zip(node.shape, margins, strict=True))
+    if not inner.size:
+        return IndexMap(node.dtype, shape, [], lambda e, index: outside, cost=0)
+
+    def find(e: Emitter, index: Index) -> Element:
+        inside, coordinates = integer(1)(1), []
+        for position, (before, after), size in zip(index.coordinates(e), margins, inner.shape, strict=True):
+            own = e.minus(position, e.word(before))
+            if before or after:
+                fits = e.b.icmp_unsigned("<", own, e.word(size))
+                inside, own = e.b.and_(inside, fits), e.b.select(fits, own, e.word(0))
+            coordinates.append(own)
+        return e.choose(inside, inner.at(e, Index.of(inner.shape, coordinates)), outside)
+
+    return IndexMap(node.dtype, shape, [inner], find, cost=4)
 
 
 @lowers("sum_mirrored")
