@@ -5,8 +5,8 @@
      └ later calls wait: the interpreter lock is free, so the compiler runs at full speed
 
 All waits and comparisons of results (first_call_check.py) together take at most half of the program's time. Lowering is
-Python code, which would slow down a plan that runs at the same time, as both need the interpreter lock. So lowering
-pauses until the plan has run.
+Python code, which would slow down a plan that runs at the same time, as both need the interpreter lock: each of NumPy's
+calls that releases the lock may then wait 5 ms for it. So all long stages of lowering pause until the plan has run.
 
 A fork waits for the current job. The child process starts again with the jobs that are not done. An exit waits only
 for LLVM, which must not be interrupted: the compiler's Python code ends with an exception.
@@ -20,12 +20,13 @@ import contextlib
 import ctypes
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
 from ...core import program_time
 
 Result = TypeVar("Result")
+Item = TypeVar("Item")
 
 LEAST = 1e-3
 """The fewest seconds of a wait. Less time adds up until a later call."""
@@ -154,6 +155,14 @@ class Compiler:
 
 compiler = Compiler()
 """The compiler of graphs."""
+
+
+def pausing(items: Iterable[Item]) -> Iterator[Item]:
+    """Yield the items of a stage of the compiler, which pauses between them."""
+    for item in items:
+        compiler.pause()
+        yield item
+
 
 helper = Compiler()
 """The compiler of the code that they share, which works at the same time (shared_code.py)."""

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from ..background_compiler import pausing
 from .liveness import BORN, PROMISE, Addresses, BufferLiveness, bits, operands_of
 
 _MOST_TRIED = 256
@@ -64,7 +65,7 @@ def assign_buffers(
     replacing = _replacing(blocks, nests, addresses, live)
     conflicts = _conflicts(live, start, len(promises), replacing)
     found: list[BufferSlot] = []
-    for number in sorted(range(len(promises)), key=lambda i: -promises[i].size):
+    for number in pausing(sorted(range(len(promises)), key=lambda i: -promises[i].size)):
         size = promises[number].size
         free = [
             each
@@ -102,7 +103,7 @@ def _replacing(
 ) -> dict[int, int]:
     """Return for each buffer the buffers that it may overwrite while it is computed: they are dead after the nest."""
     births: dict[Any, list[Any]] = {}
-    for block in blocks:
+    for block in pausing(blocks):
         for each in block.instructions:
             if each.opname == BORN:
                 births.setdefault(each.promise, []).append(block)

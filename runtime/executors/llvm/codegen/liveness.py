@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from ..background_compiler import pausing
 from .llvm_types import ir, pointer
 
 BORN = "born"
@@ -83,11 +84,13 @@ class Addresses:
         self.of: dict[Any, int] = {value: 1 << i for value, i in self.number.items()}
         self.within: dict[int, int] = {}  # the addresses that each slot may hold
         self.lost = 0  # buffers whose addresses escape to untracked memory
-        instructions = [each for block in blocks for each in block.instructions if _has_address(each)]
+        instructions = [
+            each for block in pausing(blocks) for each in block.instructions if _has_address(each)
+        ]
         is_new = True
         while is_new:
             is_new = False
-            for each in instructions:
+            for each in pausing(instructions):
                 is_new |= self._goes_on(each)
 
     def _goes_on(self, instruction: Any) -> bool:
@@ -164,12 +167,12 @@ class BufferLiveness:
     def __init__(self, blocks: Sequence[Any], addresses: Addresses) -> None:
         self.addresses = addresses
         self.blocks = blocks
-        self._events = {block: list(self._events_of(block)) for block in blocks}
+        self._events = {block: list(self._events_of(block)) for block in pausing(blocks)}
         self.at_start: dict[Any, int] = dict.fromkeys(blocks, 0)
         is_new = True
         while is_new:
             is_new = False
-            for block in reversed(blocks):
+            for block in pausing(reversed(blocks)):
                 live = self.at_end(block)
                 for bit, touched in reversed(self._events[block]):
                     live = live & ~bit | touched

@@ -17,6 +17,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
+from ..background_compiler import pausing
 from .liveness import operands_of, targets_of
 from .llvm_types import integer, ir
 from .outlining import (
@@ -45,9 +46,11 @@ def merge_identical_nests(
     function: Any, nests: Sequence[OutermostLoopNest], users: Users
 ) -> list[OutermostLoopNest]:
     """Merge the equal nests of a function into one function for each group; return the other nests."""
-    rest = {id(nest): nest for nest in nests if len(_operations(nest)) >= _WORTH and users.is_apart(nest)}
+    rest = {
+        id(nest): nest for nest in pausing(nests) if len(_operations(nest)) >= _WORTH and users.is_apart(nest)
+    }
     for some in _alike([*rest.values()], _operations):
-        forms = [Form(nest, users.own_slots(nest)) for nest in some]
+        forms = [Form(nest, users.own_slots(nest)) for nest in pausing(some)]
         for twins in _alike(forms, lambda form: form.key):
             _share(function, twins)
             for form in twins:
@@ -104,7 +107,7 @@ class Users:
     def _found(self) -> _Used:
         blocks: dict[Any, set[Any]] = defaultdict(set)
         slots: dict[Any, set[Any]] = defaultdict(set)
-        for block in self._function.blocks:
+        for block in pausing(self._function.blocks):
             for instruction in block.instructions:
                 for operand in operands_of(instruction):
                     made_by = getattr(operand, "opname", None)

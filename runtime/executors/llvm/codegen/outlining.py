@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ..background_compiler import pausing
 from .liveness import operands_of, targets_of
 from .llvm_types import ir, pointer
 
@@ -235,4 +236,4 @@ def redirect(instructions: Iterable[Any], stand_ins: Mapping[Any, Any]) -> None:
 
 def instructions_of(blocks: Iterable[Any]) -> Iterator[Any]:
     """Return all instructions of some blocks."""
-    return (each for block in blocks for each in block.instructions)
+    return (each for block in pausing(blocks) for each in block.instructions)

@@ -14,7 +14,7 @@ from .... import dtypes
 from ....functionalize.errors import CannotCompileError, Reason
 from ....ir.graph import Constant, Graph, Operand, Operation, Value
 from ....ir.value_types import TensorType
-from ..background_compiler import compiler
+from ..background_compiler import pausing
 from ..diagnostics import BrokenRuleError
 from .dynamic_shapes import agreeing
 from .dynamic_sizes import is_sized
@@ -70,8 +70,7 @@ class Region(Values):
         The outputs with the numbers in `overwritten` are in the memory of the inputs that `donors` has for them.
         """
         early = EarlyOutputs(self, self.graph.outputs, targets, donors, donation)
-        for operation in self.graph.live_operations():
-            compiler.pause()
+        for operation in pausing(self.graph.live_operations()):
             early.before(operation)
             nodes = [self.node(operand) for operand in operation.inputs]
             self.readers.begin(operation)
