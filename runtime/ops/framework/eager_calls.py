@@ -305,7 +305,7 @@ def _extension() -> Any:
             end=end, busy=busy, stack=stack, placement=placement, refused=(ValueError, errors.OpError),
         )  # fmt: skip
         return found if hasattr(found, "flow_parts") else None
-    except (ImportError, TypeError):
+    except (ImportError, AttributeError, TypeError):
         return None
 
 
