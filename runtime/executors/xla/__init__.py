@@ -8,6 +8,8 @@
     structured.py       conditionals and loops
     rule_registry.py    the table of operations: a rule, the kernel traced with jax.numpy, or a reason
     numpy_namespace.py  kernels with jax.numpy in the place of NumPy
+    kernel_array.py     the arrays that such kernels see and change; kernel_substitutes.py their loops and LAPACK
+    symbolic_sizes.py   sizes that an exported program does not know
     rules/              the rules of operations
     buffers.py          the arrays of JAX whose memory arrays of NumPy show
     xla_program.py      a graph of static shapes as one program, which overwrites the state that it is given

@@ -17,18 +17,24 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ...kernels.matrix_products import multiply
-from ...ops.reduce.short_axis_kernels import is_short
+from ...ops.framework.op import Op
+from .kernel_array import DEMAND, KernelArray, NumpyFunction, bare, wrapped
+from .rule_registry import NotLoweredError
 
 
 class _Numpy:
-    """The namespace that copied kernels see as `np`: types and constants of NumPy, functions of jax.numpy."""
+    """The namespace that copied kernels see as `np`, or a part of it such as `np.linalg`.
 
-    ndarray = jax.Array
-    generic = np.generic
+    Types and constants are those of NumPy; functions are jax.numpy's on traced values.
+    """
+
+    ndarray = KernelArray
+
+    def __init__(self, own: Any, counterpart: Any) -> None:
+        self._own, self._counterpart = own, counterpart
 
     def __getattr__(self, name: str) -> Any:
-        found = _counterpart(getattr(np, name), name)
+        found = _counterpart(getattr(self._own, name), name, self._counterpart)
         setattr(self, name, found)
         return found
 
@@ -37,34 +43,54 @@ class _Numpy:
         return contextlib.nullcontext()
 
 
-NUMPY = _Numpy()
-
-
-def _counterpart(own: Any, name: str) -> Any:
-    """Return what jax.numpy has for a function of NumPy; types and constants are NumPy's."""
+def _counterpart(own: Any, name: str, library: Any = jnp) -> Any:
+    """Return what kernels see for a member of NumPy; types and constants are NumPy's."""
+    other = getattr(library, name, None)
+    if isinstance(own, types.ModuleType):
+        return _Numpy(own, other)
     if isinstance(own, type) or not callable(own):
         return own
-    return getattr(jnp, name, own)
+    return _copies.get(own) or NumpyFunction(own, other)
+
+
+NUMPY = _Numpy(np, jnp)
+
+
+_NEEDS_VALUES = (
+    jax.errors.ConcretizationTypeError, jax.errors.TracerArrayConversionError,
+    jax.errors.NonConcreteBooleanIndexError, jax.errors.TracerIntegerConversionError,
+)  # fmt: skip
 
 
 def traced(site: Any, *operands: Any) -> Any:
     """Compute the results of an operation by its kernel, on values that JAX traces."""
-    return rebound(site.operation.op.compute)(*operands, **site.attrs)
+    scope = DEMAND.set(site.demand)
+    try:
+        return bare(rebound(site.operation.op.compute)(*wrapped(list(operands)), **site.attrs))
+    except _NEEDS_VALUES:
+        raise NotLoweredError("its shapes or its steps depend on values") from None
+    finally:
+        DEMAND.reset(scope)
 
 
-_copies: dict[Any, Any] = {
-    is_short: lambda x, axis: False,
-    multiply: lambda a, b: jnp.matmul(a, b),
-}
-"""Functions with jax.numpy in the place of NumPy. XLA itself orders loops and divides products, so these need not."""
+_copies: dict[Any, Any] = {}
+
+
+def substitute(own: Any, other: Any) -> None:
+    """Let copies of kernels call `other` in the place of the function `own`."""
+    _copies[own] = other
 
 
 def rebound(thing: Any) -> Any:
     """Return a kernel, or a value that a kernel refers to, with jax.numpy in the place of NumPy."""
-    if thing is np:
-        return NUMPY
+    if isinstance(thing, types.ModuleType):
+        return NUMPY if thing is np else _Module(thing) if thing.__name__.startswith(_KERNELS) else thing
     if isinstance(thing, np.ufunc):
-        return getattr(jnp, thing.__name__, thing)
+        return getattr(NUMPY, thing.__name__, thing)
+    if isinstance(thing, Op):
+        return types.SimpleNamespace(compute=rebound(thing.compute))
+    if type(thing) is dict:
+        return {key: rebound(value) for key, value in thing.items()}
     if isinstance(thing, functools.partial):
         options = {name: rebound(value) for name, value in thing.keywords.items()}
         return functools.partial(rebound(thing.func), *map(rebound, thing.args), **options)
@@ -76,6 +102,19 @@ def rebound(thing: Any) -> Any:
     if isinstance(thing, types.BuiltinMethodType) and isinstance(thing.__self__, np.ufunc):
         return getattr(rebound(thing.__self__), thing.__name__)
     return thing
+
+
+_KERNELS = "agc.runtime.kernels."
+
+
+class _Module:
+    """A module of kernels, with functions that are rebound."""
+
+    def __init__(self, module: types.ModuleType) -> None:
+        self._module = module
+
+    def __getattr__(self, name: str) -> Any:
+        return rebound(getattr(self._module, name))
 
 
 def _copied(function: types.FunctionType) -> Any:

@@ -28,6 +28,7 @@ from ...ops.framework import narrow_floats
 from ...ops.framework.op_errors import OF_COMPUTING
 from ...ops.framework.region_ops import CUSTOM
 from ...ops.math.cast import optimization_barrier
+from . import symbolic_sizes
 from .effects import Effects
 from .numpy_namespace import traced
 from .partition import ChainPart, is_deep, parts
@@ -114,10 +115,12 @@ class RegionTrace:
             self.failed = jnp.logical_or(self.failed, failed)
 
     def _computed(self, operation: Operation, inputs: list[Array]) -> Sequence[Array]:
-        known = _folded(operation, inputs)
+        sizes = symbolic_sizes.computed(operation, inputs)
+        inputs = symbolic_sizes.as_values(operation, inputs)
+        known = _folded(operation, inputs) if sizes is None else sizes
         if known is not None:
             return known
-        site, rule = RuleContext(operation, self), RULES.get(operation.type, traced)
+        site, rule = RuleContext(operation, self, inputs), RULES.get(operation.type, traced)
         try:
             if operation.regions:
                 return rule(site, *inputs)
@@ -136,21 +139,29 @@ class RegionTrace:
 class RuleContext:
     """One operation while its rule runs: its attributes, the type of its result, and the checks that it adds."""
 
-    __slots__ = ("attrs", "is_widened", "operation", "trace")
+    __slots__ = ("_inputs", "attrs", "is_widened", "operation", "trace")
 
-    def __init__(self, operation: Operation, trace: RegionTrace) -> None:
+    def __init__(self, operation: Operation, trace: RegionTrace, inputs: Sequence[Array] = ()) -> None:
         self.operation = operation
+        self._inputs = inputs
         self.attrs: Mapping[str, Any] = operation.attrs
         self.trace = trace
         self.is_widened = _is_widened(operation)
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The shape of the first result. Raise `NotLoweredError` if a size is unknown, as only exports have it."""
-        shape = self.operation.outputs[0].shape
-        if shape is None or None in shape:
+        """The shape of the first result. In exports, a size that the operand `shape` has may be symbolic.
+
+        Raise `NotLoweredError` if a size is unknown.
+        """
+        shape, names = self.operation.outputs[0].shape, self.operation.op.input_names
+        if shape is not None and None not in shape:
+            return shape  # type: ignore[return-value]
+        place = next((i for i, name in enumerate(names) if name in ("shape", "dims")), None)
+        sizes = None if place is None else self._inputs[place]
+        if not symbolic_sizes.is_sizes(sizes):
             raise NotLoweredError("the shape of its result must be known when the program is compiled")
-        return shape  # type: ignore[return-value]
+        return tuple(sizes)
 
     @property
     def is_empty(self) -> bool:
@@ -188,6 +199,8 @@ def _refuses(operation: Operation, inputs: Sequence[Array]) -> bool:
     """Return whether the operation's own kernel refuses inputs of these shapes, whatever the values."""
     if operation.regions or not all(isinstance(operand.spec, TensorType) for operand in operation.inputs):
         return False
+    if not all(isinstance(size, int) for x in inputs for size in np.shape(x)):
+        return False  # in exports
     for fill in (0, 1):  # not both are indices out of bounds or a zero divisor
         arrays = [np.broadcast_to(np.array(fill, x.dtype), x.shape) if _is_traced(x) else x for x in inputs]
         try:

@@ -24,6 +24,7 @@ from ...ir.value_types import ListType, TensorType
 from .list_value import ListForm, fitted, form_of, united
 from .region_trace import RuleContext
 from .rule_registry import NotLoweredError, lowers
+from .symbolic_sizes import extent
 from .trip_counts import last_values, trip_count
 
 Array = Any
@@ -83,9 +84,11 @@ def _branches(
 def _(site: RuleContext, *inputs: Array) -> list[Array]:
     loop = _Loop(site, inputs)
     if loop.trips.is_exact:
-        failed, *state = lax.fori_loop(0, loop.trips.most, lambda _, state: loop.step(state), loop.start)
-        for slot, last in last_values(site.operation, inputs, int(loop.trips.most or 0)).items():
-            state[slot] = last
+        most = loop.trips.most
+        failed, *state = lax.fori_loop(0, extent(most), lambda _, state: loop.step(state), loop.start)
+        if isinstance(most, int):
+            for slot, last in last_values(site.operation, inputs, most).items():
+                state[slot] = last
     else:
         failed, *state = loop.run(loop.start)
     if loop.can_fail:
@@ -158,7 +161,7 @@ class _Loop:
 
     def run(self, start: list[Array]) -> Sequence[Array]:
         """Return the state at the end of the loop."""
-        most = np.iinfo(np.int64).max if self.trips.most is None else self.trips.most
+        most = np.iinfo(np.int64).max if self.trips.most is None else extent(self.trips.most)
         try:
             return self._with_plain_test(start, most)
         except _TestFailsError:

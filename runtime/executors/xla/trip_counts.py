@@ -15,14 +15,18 @@ import numpy as np
 
 from ...ir.graph import Constant, Graph, Operand, Operation
 from ...ops.math.comparison import greater, greater_equal, less, less_equal, logical_and
+from .symbolic_sizes import is_sizes
 
 _MIRRORED = {less: greater, less_equal: greater_equal, greater: less, greater_equal: less_equal}
 
 
 class TripCount(NamedTuple):
-    """The largest number of iterations, None if it is unknown, and whether every run has as many."""
+    """The largest number of iterations, None if it is unknown, and whether every run has as many.
 
-    most: int | None
+    In exports, it may be a symbolic dimension.
+    """
+
+    most: Any
     is_exact: bool
 
 
@@ -34,10 +38,10 @@ def trip_count(loop: Operation, inputs: Sequence[Any]) -> TripCount:
         return TripCount(None if given is None else int(given), given is not None and bool(going.value))
     parts = list(_conjuncts(loop.regions[0], going))
     bounds = [_iterations(loop, part, inputs) for part in parts]
-    known = [bound for bound in (*bounds, given) if bound is not None]
+    known = [bound for bound in (*bounds, given and int(given)) if bound is not None]
     if not known:
         return TripCount(None, is_exact=False)
-    return TripCount(int(min(known)), is_exact=None not in bounds)
+    return TripCount(min(known), is_exact=None not in bounds)
 
 
 def last_values(loop: Operation, inputs: Sequence[Any], trips: int) -> dict[int, np.ndarray[Any, Any]]:
@@ -106,6 +110,8 @@ def _steps_between(op: Any, start: int, stop: int, step: int) -> int | None:
 
 
 def _number(value: Any) -> int | None:
+    if is_sizes(value):
+        return value.item()  # type: ignore[no-any-return]
     is_known = value is not None and not isinstance(value, jax.Array)
     if not is_known or np.ndim(value) or np.asarray(value).dtype.kind not in "iu":
         return None

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ..loops import scan
 from .piecewise import piecewise, power_series
 
 Array = Any
@@ -26,9 +27,13 @@ def _series(order: int, z: Array, weights: Array | None = None) -> Array:
     """Return the sum of `weights[k] * z ** k / (k! * (k + order)!)`, less negligible terms."""
     steps = np.arange(1.0, 80)
     factors = np.cumprod([1.0, *1 / (steps * (steps + order))])
-    great = np.max(np.abs(z), initial=0.0)
-    count = 1 + np.count_nonzero(np.cumprod(great / (steps * (steps + order))) > 1e-18)
+    count = _terms_needed(z, steps * (steps + order))
     return power_series(z, (factors if weights is None else factors * weights)[:count].tolist())
+
+
+def _terms_needed(z: Array, divisors: Array) -> int:
+    great = np.max(np.abs(z), initial=0.0)
+    return 1 + np.count_nonzero(np.cumprod(great / divisors) > 1e-18)
 
 
 def _harmonic(order: int) -> Array:
@@ -123,13 +128,16 @@ def _y_small(order: int, x: Array) -> Array:
 
 def _ladder(x: Array) -> Array:
     """Return the functions of the first kind of orders 0 to 79: Miller's recurrence, downwards (9.12, example 1)."""
-    values = np.zeros((82, *x.shape))
-    values[80] = 1e-290
-    for n in range(80, 0, -1):
-        values[n - 1] = 2 * n / x * values[n] - values[n + 1]
-        great = np.abs(values[n - 1]) > 1e200
-        values[n - 1 :, great] *= 1e-200
-    return values[:80] / (values[0] + 2 * np.sum(values[2:80:2], axis=0))
+
+    def step(pair: Array, n: Array) -> tuple[Array, Array]:
+        before = 2 * n / x * pair[0] - pair[1]
+        return np.stack([before, pair[0]]), before
+
+    start = np.stack(
+        [np.full_like(x, 1e-290), np.zeros_like(x)]
+    )  # grows by 1e95 for x = 4, less for larger ones
+    values = scan(step, start, (np.arange(80.0, 0, -1),))[::-1]
+    return values / (values[0] + 2 * np.sum(values[2::2], axis=0))
 
 
 def _y_from_ladder(order: int, x: Array) -> Array:

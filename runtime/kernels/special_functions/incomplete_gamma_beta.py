@@ -175,10 +175,10 @@ def beta(a: Array, b: Array, x: Array) -> Array:
 
 def _beta_fraction(a: Array, b: Array, x: Array, rest: Array) -> Array:
     def part(n: int, a: Array, b: Array, x: Array) -> tuple[Array, Array]:
-        m = n // 2
-        if n % 2:
-            return -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)), np.ones_like(x)
-        return m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)), np.ones_like(x)
+        m, odd = n // 2, n % 2
+        along = a + 2 * m
+        above = (m - odd * along) * (b - m + odd * along) * x / (along * (along + 2 * odd - 1))
+        return above, np.ones_like(x)
 
     return _beta_weight(a, b, x, rest) / a * _fraction(np.ones_like(x), part, a, b, x)
 

@@ -57,12 +57,12 @@ def broadcast_sizes(shape_x: Same, shape_y: Same, name: Name = None) -> TensorTy
 
 @broadcast_sizes.kernel
 def _(shape_x: Array, shape_y: Array) -> Array:
-    try:
-        sizes = np.broadcast_shapes(*(tuple(np.ravel(part).tolist()) for part in (shape_x, shape_y)))
-    except ValueError:
-        x, y = listed(np.ravel(shape_x)), listed(np.ravel(shape_y))
-        raise ValueError(f"Incompatible shapes: {x} vs. {y}") from None
-    return np.array(sizes, shape_x.dtype)
+    x, y = np.ravel(shape_x), np.ravel(shape_y)
+    rank = max(len(x), len(y))
+    wide_x, wide_y = (np.concatenate([np.ones(rank - len(part), part.dtype), part]) for part in (x, y))
+    if np.any((wide_x != wide_y) & (wide_x != 1) & (wide_y != 1)):
+        raise ValueError(f"Incompatible shapes: {listed(x)} vs. {listed(y)}")
+    return np.where(wide_x == 1, wide_y, wide_x)
 
 
 @export("broadcast_dynamic_shape")

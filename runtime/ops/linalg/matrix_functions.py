@@ -17,6 +17,7 @@ from ...core.conversion import TensorLike, convert_to_tensor
 from ...core.export import export
 from ...core.tensor import Tensor
 from ...ir.value_types import TensorType
+from ...kernels.loops import iterate
 from ..arrays.concat_split import concat
 from ..arrays.creation import eye, ones_like, zeros_like
 from ..arrays.reshape import reshape
@@ -136,9 +137,11 @@ def _exponential(wide: Array) -> Array:
         even, odd = even + _PADE[k] * power, odd + _PADE[k + 1] * power
     odd = x @ odd
     result = np.linalg.solve(even - odd, even + odd)
-    for step in range(int(np.max(halvings, initial=0))):
-        result = np.where((step < halvings)[..., None, None], result @ result, result)
-    return result
+
+    def squared(result: Array, step: int) -> tuple[Array, int]:
+        return np.where((step < halvings)[..., None, None], result @ result, result), step + 1
+
+    return iterate(lambda result, step: step < halvings, squared, (result, 0))[0]
 
 
 @expm.gradient

@@ -16,6 +16,7 @@ import numpy as np
 from ... import dtypes, errors
 from ...core import shapes
 from ...ir.value_types import TensorType
+from ...kernels.loops import scan
 from ..arrays.reshape import reshape
 from ..framework.op import Input, Ints, Name, op
 from ..framework.op_families import Array, require_dtype
@@ -99,8 +100,8 @@ def _check(logits: Array, labels: Array, label_length: Array, logit_length: Arra
             raise errors.InvalidArgumentError(
                 f"ctc_loss: {what} must be between 0 and {most}: {lengths.tolist()}"
             )
-    counted = labels[np.arange(labels.shape[1]) < label_length[:, np.newaxis]]
-    if counted.size and (counted.min() < 0 or counted.max() >= classes):
+    counted = np.where(np.arange(labels.shape[1]) < label_length[:, np.newaxis], labels, 0)
+    if counted.size and (counted.min() < 0 or counted.max() >= max(classes, 1)):
         raise errors.InvalidArgumentError(f"ctc_loss: labels must be in [0, {classes})")
 
 
@@ -112,15 +113,15 @@ def _log_softmax(logits: Array) -> Array:
 
 def _forwards(emitted: Array, leaps: Array, inside: Array, lengths: Array) -> Array:
     """Return the forward log-probabilities of each state after each frame, including the frame's emission."""
-    found = np.full(emitted.shape, -np.inf)
-    if not found.size:
-        return found
-    found[0, :, :2] = emitted[0, :, :2]
-    found[0][~inside] = -np.inf
-    for frame in range(1, len(emitted)):
-        found[frame] = emitted[frame] + _reached(found[frame - 1], leaps)
-    found[:, ~inside] = -np.inf
-    return np.where((np.arange(len(emitted))[:, np.newaxis] < lengths)[..., np.newaxis], found, -np.inf)
+    if not emitted.size:
+        return np.full(emitted.shape, -np.inf)
+    before = np.where(np.arange(emitted.shape[2]) == 0, 0.0, np.full(emitted.shape[1:], -np.inf))
+
+    def step(before: Array, frame: Array, own: Array) -> tuple[Array, Array]:
+        now = np.where(inside & (frame < lengths)[:, np.newaxis], own + _reached(before, leaps), -np.inf)
+        return now, now
+
+    return scan(step, before, (np.arange(len(emitted)), emitted))
 
 
 def _reached(before: Array, leaps: Array) -> Array:
@@ -132,20 +133,23 @@ def _reached(before: Array, leaps: Array) -> Array:
 
 def _backwards(emitted: Array, leaps: Array, inside: Array, label_length: Array, lengths: Array) -> Array:
     """Return the backward log-probabilities of each state after each frame, excluding the frame's emission."""
-    found = np.full(emitted.shape, -np.inf)
     ends = 2 * label_length[:, np.newaxis]
     positions = np.arange(emitted.shape[2])
     last = np.where((positions == ends) | (positions == ends - 1), 0.0, -np.inf)
-    following = np.full(emitted.shape[1:], -np.inf)
-    for frame in reversed(range(len(emitted))):
-        at_end = (lengths - 1 == frame)[:, np.newaxis]
-        found[frame] = np.where(at_end, last, following)
-        coming = np.where(inside, emitted[frame] + found[frame], -np.inf)
+    if not emitted.size:
+        return np.full(emitted.shape, -np.inf)
+
+    def step(following: Array, frame: Array, own: Array) -> tuple[Array, Array]:
+        here = np.where((lengths - 1 == frame)[:, np.newaxis], last, following)
+        coming = np.where(inside, own + here, -np.inf)
         following = coming.copy()
         following[:, :-1] = np.logaddexp(following[:, :-1], coming[:, 1:])
         leaping = np.where(leaps[:, 2:], coming[:, 2:], -np.inf)
         following[:, :-2] = np.logaddexp(following[:, :-2], leaping)
-    return found
+        return following, here
+
+    never = np.full(emitted.shape[1:], -np.inf)
+    return scan(step, never, (np.arange(len(emitted)), emitted), backward=True)
 
 
 def _ends(forwards: Array, label_length: Array, logit_length: Array) -> Array:
@@ -186,12 +190,14 @@ def ctc_unique_labels(labels: Ints, name: Name = None) -> tuple[TensorType, Tens
 
 @ctc_unique_labels.kernel
 def _(labels: Array) -> tuple[Array, Array]:
-    found, positions = np.zeros(labels.shape, np.int64), np.zeros(labels.shape, np.int32)
-    for row, own in enumerate(labels.tolist()):
-        different = {label: number for number, label in enumerate(dict.fromkeys(own))}
-        found[row, : len(different)] = list(different)
-        positions[row] = [different[label] for label in own]
-    return found, positions
+    if not labels.size:
+        return np.zeros(labels.shape, np.int64), np.zeros(labels.shape, np.int32)
+    first = np.argmax(labels[:, :, np.newaxis] == labels[:, np.newaxis], 2)  # where an equal label is first
+    numbers = np.cumsum(first == np.arange(labels.shape[1]), 1) - 1
+    positions = np.take_along_axis(numbers, first, 1)
+    found = np.zeros(labels.shape, np.int64)
+    found[np.arange(len(labels))[:, np.newaxis], positions] = labels
+    return found, positions.astype(np.int32)
 
 
 @op

@@ -78,7 +78,7 @@ def _(input: Array, ksizes: tuple[int, ...], strides: tuple[int, ...], padding: 
     windows = np.lib.stride_tricks.sliding_window_view(np.pad(input, [*margins, (0, 0)]), sizes, (1, 2, 3))
     chosen = windows[:, :: steps[0], :: steps[1], :: steps[2]]
     patches = np.moveaxis(chosen, 4, 7)
-    return np.ascontiguousarray(patches).reshape(*patches.shape[:4], math.prod(patches.shape[4:]))
+    return patches.reshape(*patches.shape[:4], math.prod(patches.shape[4:]))
 
 
 @extract_volume_patches.gradient

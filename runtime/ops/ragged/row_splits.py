@@ -105,10 +105,9 @@ def splits_of_rowids(value_rowids: Ints, nrows: Ints, name: Name = None) -> Tens
 def _(value_rowids: Array, nrows: Array) -> Array:
     if (value_rowids[1:] < value_rowids[:-1]).any():
         raise ValueError(f"value_rowids must not decrease, as in {value_rowids}")
-    if len(value_rowids) and not (value_rowids[0] >= 0 and value_rowids[-1] < nrows):
+    if len(value_rowids) and (value_rowids[0] < 0 or value_rowids[-1] >= nrows):
         raise ValueError(f"value_rowids must be from 0 to {int(nrows) - 1}, not {value_rowids}")
-    counts = np.bincount(value_rowids, minlength=int(nrows))
-    return np.concatenate([[0], np.cumsum(counts)]).astype(value_rowids.dtype)
+    return np.searchsorted(value_rowids, np.arange(int(nrows) + 1)).astype(value_rowids.dtype)
 
 
 @op

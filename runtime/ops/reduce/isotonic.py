@@ -108,11 +108,15 @@ def pool_means(values: Input, pools: Input, name: Name = None) -> TensorType:
 
 @pool_means.kernel
 def _(values: Array, pools: Array) -> Array:
-    found = np.empty(values.shape, np.float64)
-    for row in np.ndindex(values.shape[:-1]):
-        counts = np.bincount(pools[row])
-        found[row] = (np.bincount(pools[row], values[row]) / np.maximum(counts, 1))[pools[row]]
-    return found.astype(values.dtype)
+    wide, owners = (
+        values.reshape(-1, values.shape[-1]).astype(np.float64),
+        pools.reshape(-1, values.shape[-1]),
+    )
+    rows = np.arange(len(wide))[:, np.newaxis]
+    sums, counts = np.zeros(wide.shape), np.zeros(wide.shape)
+    np.add.at(sums, (rows, owners), wide)
+    np.add.at(counts, (rows, owners), 1.0)
+    return (sums / np.maximum(counts, 1))[rows, owners].reshape(values.shape).astype(values.dtype)
 
 
 pool_means.gradient(lambda dy, y, values, pools: (pool_means(dy, pools), None))

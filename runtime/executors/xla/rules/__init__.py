@@ -1,6 +1,6 @@
 """The rules of operations, by families; importing the package registers them."""
 
-from .. import structured
+from .. import kernel_substitutes, structured
 from . import (
     collectives,
     convolution,
@@ -21,6 +21,7 @@ from . import (
 )
 
 __all__ = [
-    "collectives", "convolution", "elementwise", "gather_scatter", "indexing", "linalg", "lists", "losses", "padding",
-    "random", "reductions", "refused", "reshaping", "state", "structured", "traced_kernels", "windows",
+    "collectives", "convolution", "elementwise", "gather_scatter", "indexing", "kernel_substitutes", "linalg",
+    "lists", "losses", "padding", "random", "reductions", "refused", "reshaping", "state", "structured",
+    "traced_kernels", "windows",
 ]  # fmt: skip

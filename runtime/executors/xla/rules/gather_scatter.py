@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..rule_registry import NotLoweredError, lowers
+from ..symbolic_sizes import extent
 from .indexing import is_traced
 
 Array = Any
@@ -17,8 +18,9 @@ Array = Any
 def checked(site: Any, indices: Array, size: int) -> Array:
     """Demand that indices are in [0, size); return them within it, as int64."""
     wide = indices.astype(np.int64) if is_traced(indices) else np.asarray(indices, np.int64)
+    size = extent(size)
     site.demand((wide >= 0) & (wide < size))
-    return jnp.clip(wide, 0, max(size - 1, 0))
+    return jnp.clip(wide, 0, jnp.maximum(size - 1, 0))
 
 
 def _batch_index(shape: Sequence[int], inner: int) -> list[Array]:

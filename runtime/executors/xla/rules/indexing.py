@@ -11,10 +11,12 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from ....ops.arrays.getitem import filled
 from ..rule_registry import NotLoweredError, lowers
+from ..symbolic_sizes import extent
 
 Array = Any
 
@@ -26,7 +28,7 @@ def is_traced(value: Any) -> bool:
 
 def in_bounds(site: Any, index: Array, size: int) -> Array:
     """Demand that indices are within an axis; return them counted from its start, as negative ones are not."""
-    wide = jnp.asarray(index).astype(jnp.int64)
+    wide, size = jnp.asarray(index).astype(jnp.int64), extent(size)
     site.demand((-size <= wide) & (wide < size))
     return jnp.where(wide < 0, wide + size, wide)
 
@@ -35,7 +37,7 @@ def in_bounds(site: Any, index: Array, size: int) -> Array:
 def _(site: Any, tensor: Array, parts: Sequence[Array]) -> Array:
     tensor = jnp.asarray(tensor)
     index = _Index(site, parts, tensor.shape)
-    for axis, start, length in index.moving_slices(site.shape):
+    for axis, start, length in index.moving_slices(site.shape) if index.has_moving_slices else ():
         tensor = lax.dynamic_slice_in_dim(tensor, start, length, axis)
     return tensor[index.rest()]
 
@@ -71,7 +73,7 @@ class _Index:
 
     def __init__(self, site: Any, parts: Sequence[Array], shape: tuple[int, ...]) -> None:
         self._site = site
-        known = [part if is_traced(part) else int(part) for part in parts]
+        known = [part if is_traced(part) else np.asarray(part).item() for part in parts]
         self._items = _explicit(filled(site.attrs["key"], known), len(shape))
         self._shape = shape
 

@@ -14,8 +14,10 @@ from ....ir.value_types import ListType, TensorType
 from ....ops.lists.accumulator_list import ROWS
 from ..list_value import ListForm, OneRow, TracedList, cleaned, fitted, form_of, united, zeros
 from ..rule_registry import NotLoweredError, lowers
+from ..symbolic_sizes import extent
 from .gather_scatter import checked
 from .indexing import replaced_at
+from .padding import known
 
 Array = Any
 
@@ -39,7 +41,7 @@ def _(site: Any, size: Array) -> TracedList:
     spec = site.operation.outputs[0].spec
     if isinstance(size, jax.Array):
         raise NotLoweredError("the size of a TensorArray must be known when the program is compiled")
-    return empty(spec, int(size))
+    return empty(spec, np.asarray(size).item())
 
 
 @lowers("list_new", "list_of_lists")
@@ -50,7 +52,7 @@ def _(site: Any, *_: Any) -> TracedList:
 @lowers("array_write")
 def _(site: Any, array: TracedList, index: Array, value: Array) -> TracedList:
     index = jnp.asarray(index).astype(np.int32)
-    if isinstance(site.operation.inputs[0].spec, SizedSpec):
+    if isinstance(site.operation.inputs[0].spec, SizedSpec) or not isinstance(array.most, int):
         site.demand((index >= 0) & (index < array.length))
         return array.put(index, value, array.most)
     site.demand(
@@ -82,8 +84,9 @@ def _(site: Any, array: TracedList) -> Array:
 
 @lowers("array_stack")
 def _(site: Any, array: TracedList) -> Array:
-    count = site.shape[0]
-    site.demand(jnp.asarray(array.length) == count)
+    sizes = site.operation.outputs[0].shape
+    count = form_of(array).most if sizes is None or sizes[0] is None else sizes[0]
+    site.demand(jnp.asarray(array.length) == extent(count))
     return _stacked(site, array, count)
 
 
@@ -176,8 +179,7 @@ def _(site: Any, array: TracedList, index: Array = -1) -> list[Any]:
         return [array.shorter(), popped]
     count = form_of(array).most
     order = jnp.arange(count) + (jnp.arange(count) >= place)
-    rows = jax.tree.map(lambda part: jnp.take(part, order, 0, mode="clip"), array.rows)
-    return [TracedList(rows, array.length, array.most, array.is_clean).shorter(), popped]
+    return [_in_order(array, order, array.length, array.most).shorter(), popped]
 
 
 @lowers("list_reverse")
@@ -185,8 +187,90 @@ def _(site: Any, array: TracedList) -> TracedList:
     if array.rows is None:
         return array
     order = jnp.clip(array.length - 1 - jnp.arange(form_of(array).most), 0)
+    return _in_order(array, order, array.length, array.most)
+
+
+def _in_order(array: TracedList, order: Array, length: Array, most: int) -> TracedList:
+    """Return the list of as many elements as `length`, those at these places."""
     rows = jax.tree.map(lambda part: jnp.take(part, order, 0, mode="clip"), array.rows)
-    return TracedList(rows, array.length, array.most, is_clean=False)
+    return TracedList(rows, length, most, is_clean=False)
+
+
+@lowers("list_slice")
+def _(site: Any, array: TracedList, start: Array, stop: Array, step: Array) -> TracedList:
+    if array.rows is None:
+        return array
+    start, stop, step, length = (jnp.asarray(x).astype(np.int64) for x in (start, stop, step, array.length))
+    site.demand(step != 0)
+    step, least = jnp.where(step == 0, 1, step), jnp.where(step < 0, -1, 0)
+    start, stop = (
+        jnp.clip(jnp.where(end < 0, end + length, end), least, length + least) for end in (start, stop)
+    )
+    count = jnp.maximum((stop - start + step - jnp.sign(step)) // step, 0)
+    most = form_of(array).most
+    return _in_order(array, start + step * jnp.arange(most), count.astype(np.int32), most)
+
+
+@lowers("list_insert")
+def _(site: Any, array: TracedList, index: Array, value: Any) -> TracedList:
+    wide, most = jnp.asarray(index).astype(np.int32), array.most + 1
+    place = jnp.clip(jnp.where(wide < 0, wide + array.length, wide), 0, array.length)
+    after = jnp.arange(max(form_of(array).most, most))
+    moved = (
+        array if array.rows is None else _in_order(array, after - (after > place), array.length, array.most)
+    )
+    return moved.put(place, value, most).with_length(array.length + np.int32(1))
+
+
+@lowers("list_extend")
+def _(site: Any, array: TracedList, other: TracedList) -> TracedList:
+    form = united(form_of(array), form_of(other)._replace(most=array.most + other.most))
+    both = [fitted(each, form) for each in (array, other)]
+    place = jnp.arange(form.most)
+
+    def joined(one: Array, two: Array) -> Array:
+        is_first = (place < array.length).reshape(-1, *(1,) * (one.ndim - 1))
+        return jnp.where(is_first, one, jnp.take(two, place - array.length, 0, mode="clip"))
+
+    rows = jax.tree.map(joined, both[0].rows, both[1].rows)
+    return TracedList(rows, array.length + other.length, array.most + other.most, is_clean=False)
+
+
+@lowers("list_repeat")
+def _(site: Any, array: TracedList, times: Array) -> TracedList:
+    count = max(int(known(times, "number of repetitions")), 0)
+    if array.rows is None:
+        return array
+    order = jnp.arange(array.most * count) % jnp.maximum(array.length, 1)
+    return _in_order(array, order, array.length * np.int32(count), array.most * count)
+
+
+def _are_equal(array: TracedList, value: Array) -> Array:
+    """Return which rows are elements that are equal to `value`."""
+    if array.rows is None:
+        return jnp.zeros(1, bool)
+    return (jnp.arange(form_of(array).most) < array.length) & (array.rows == value)
+
+
+@lowers("list_count")
+def _(site: Any, array: TracedList, value: Array) -> Array:
+    return jnp.sum(_are_equal(array, value))
+
+
+@lowers("list_index")
+def _(site: Any, array: TracedList, value: Array) -> Array:
+    found = _are_equal(array, value)
+    site.demand(jnp.any(found))
+    return jnp.argmax(found) if found.size else jnp.int32(0)
+
+
+@lowers("list_equal")
+def _(site: Any, one: TracedList, other: TracedList) -> Array:
+    form = united(form_of(one), form_of(other))
+    if form.element is None:
+        return jnp.equal(one.length, other.length)
+    equal = _are_equal(fitted(one, form), fitted(other, form).rows)
+    return (one.length == other.length) & (jnp.sum(equal) == one.length)
 
 
 # Cotangents of lists: missing elements count as zeros.

@@ -39,7 +39,8 @@ _FEW = 256
 def _words(key: tuple[Array, Array], counter: tuple[Array, Array, Array, Array]) -> Sequence[Array]:
     """Return the words of the blocks with these counters of four words, all of them uint32."""
     state = (*key, *counter)
-    if np.size(counter[0]) <= _FEW:
+    count = np.size(counter[0])
+    if isinstance(count, int) and count <= _FEW:
         return lax.fori_loop(0, 10, lambda _, state: _round(*state), state)[2:]
     for _ in range(10):
         state = _round(*state)

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from ..numpy_namespace import traced
 from ..rule_registry import NotLoweredError, lowers
 
 Array = Any
@@ -18,6 +19,13 @@ Array = Any
 def is_real_float(x: Array) -> bool:
     """Return whether an array has a floating-point dtype, narrow ones included, that is not complex."""
     return jnp.issubdtype(x.dtype, jnp.floating)
+
+
+@lowers("reduce_mean")
+def _(site: Any, x: Array) -> Array:
+    if isinstance(x.size, int):
+        return traced(site, x)
+    return jnp.mean(x, site.attrs["axis"], keepdims=site.attrs["keepdims"])
 
 
 @lowers("reduce_max")
@@ -48,7 +56,7 @@ def _(site: Any, x: Array) -> Array:
     top = jnp.max(x, axis, keepdims=True, initial=-np.inf)
     top = jnp.where(jnp.isfinite(top), top, x.dtype.type(0))
     logs = jnp.log(jnp.sum(jnp.exp(x - top), axis, keepdims=True)) + top
-    return jnp.reshape(logs, site.shape)
+    return logs if site.attrs["keepdims"] else jnp.squeeze(logs, axis)
 
 
 @lowers("argmax")

@@ -9,24 +9,21 @@ _BY_REASON = {
         "as_string", "decode_base64", "decode_compressed", "decode_csv", "decode_image", "decode_raw",
         "encode_base64", "encode_jpeg", "encode_png", "encode_wav", "fingerprint", "hash_features",
         "jpeg_shape", "parse_example", "parse_sequence_example", "parse_tensor", "ragged_feature_lengths",
-        "ragged_text", "reduce_join", "regex_full_match", "regex_replace", "samples_of_wav", "serialize_tensor",
-        "string_bytes", "string_format", "string_join", "string_length", "string_lower", "string_ngrams",
-        "string_split", "string_strip", "string_to_number", "string_upper", "substr", "to_hash_bucket",
-        "to_hash_bucket_fast", "to_hash_bucket_strong", "unicode_code_points", "unicode_encode_rows",
-        "unicode_transcode", "unsorted_segment_join",
+        "ragged_text", "reduce_join", "regex_full_match", "regex_replace", "samples_of_wav",
+        "serialize_tensor", "string_bytes", "string_format", "string_join", "string_length", "string_lower",
+        "string_ngrams", "string_split", "string_strip", "string_to_number", "string_upper", "substr",
+        "to_hash_bucket", "to_hash_bucket_fast", "to_hash_bucket_strong", "unicode_code_points",
+        "unicode_encode_rows", "unicode_transcode", "unsorted_segment_join",
     ),
     "the shape of its result depends on values": (
-        "array_lengths", "boolean_mask", "broadcast_dynamic_shape", "checked_coordinates", "checked_row_splits",
-        "combined_sets", "common_rows", "coordinate_order", "coordinates_of_all_rows", "ctc_beam_search",
-        "ctc_collapse", "ctc_greedy", "distinct_coordinates", "dynamic_partition", "dynamic_stitch",
-        "occurrences", "ragged_coordinates", "ranges", "reshaped_coordinates", "rowids_of_splits",
-        "segment_max", "segment_min", "segment_prod", "segment_sum", "set_sizes", "splits_of_lengths",
-        "splits_of_rowids", "suppress", "suppress_classes", "suppress_overlaps", "suppress_padded",
-        "true_indices", "unique", "unique_with_counts",
+        "array_lengths", "boolean_mask", "combined_sets", "common_rows", "coordinates_of_all_rows",
+        "ctc_beam_search", "ctc_collapse", "ctc_greedy", "distinct_coordinates", "occurrences",
+        "ragged_coordinates", "ranges", "rowids_of_splits", "suppress",
+        "suppress_overlaps", "true_indices", "unique", "unique_with_counts",
     ),
     "it draws a number of random bits that depends on values": (
-        "binomial_variates", "bounded_normals", "gamma_variates", "log_uniform_candidates", "poisson_variates",
-        "random_index_shuffle", "uniform_candidates", "weighted_candidates",
+        "binomial_variates", "bounded_normals", "gamma_variates", "log_uniform_candidates",
+        "poisson_variates", "uniform_candidates", "weighted_candidates",
     ),
     "it calls Python code": (
         "numpy_function", "py_function", "stateless_numpy_function",
@@ -34,14 +31,13 @@ _BY_REASON = {
     "it reads or changes an object outside of the graph": (
         "check_keys", "dataset", "dataset_cardinality", "dataset_handle", "export_table",
         "find_in_mutable_table", "find_in_table", "insert_into_table", "is_initialized", "iterator",
-        "iterator_advance", "iterator_current", "iterator_handle", "iterator_next", "iterator_next_as_optional",
-        "matching_files", "optional_from_value", "optional_get_value", "optional_has_value", "optional_none",
-        "read_file", "remove_from_table", "table_size", "timestamp", "write_file", "write_summary",
+        "iterator_advance", "iterator_current", "iterator_handle", "iterator_next",
+        "iterator_next_as_optional", "matching_files", "optional_from_value", "optional_get_value",
+        "optional_has_value", "optional_none", "read_file", "remove_from_table", "table_size", "timestamp",
+        "write_file", "write_summary",
     ),
-    "JAX has no such function with the same last digits": (
-        "bessel_j0", "bessel_j1", "bessel_k0", "bessel_k0e", "bessel_k1", "bessel_k1e", "bessel_y0",
-        "bessel_y1", "betainc", "dawsn", "eig", "erfcinv", "expm", "fresnel_cos", "fresnel_sin", "igamma",
-        "igamma_slope", "igammac", "logm", "polygamma", "pseudo_inverse", "spectral_norm", "sqrtm", "zeta",
+    "its replicas are programs of their own": (
+        "run_in_replicas",
     ),
     "sessions feed it": (
         "placeholder", "placeholder_with_default",
@@ -49,17 +45,11 @@ _BY_REASON = {
     "it is a part of a plan": (
         "native_call", "native_part",
     ),
-    "its kernel changes arrays in place, and it has no rule yet": (
-        "banded_triangular_solve", "ctc_loss_and_gradient", "ctc_unique_labels", "diagonals_of_matrix",
-        "dilation2d", "dilation2d_backprop_filter", "dilation2d_backprop_input", "draw_bounding_boxes",
-        "extract_image_patches_grad", "extract_volume_patches", "frame", "matrix_of_diagonals",
-        "matrix_with_diagonals", "pool_means", "pooled_violators", "resize_grad",
-        "resize_nearest_neighbor_grad", "rows_in_order", "sequence_distances", "tridiagonal_solution",
-        "unravel_index",
+    "the number of its steps depends on values": (
+        "draw_bounding_boxes", "pooled_violators", "suppress_classes", "suppress_padded",
     ),
-    "it compares or rearranges whole lists of unknown length": (
-        "array_of_parts", "array_spread", "array_whole", "list_count", "list_equal", "list_extend",
-        "list_index", "list_insert", "list_repeat", "list_slice",
+    "it makes a list of parts whose sizes depend on values": (
+        "array_of_parts", "array_spread", "array_whole",
     ),
 }  # fmt: skip
 

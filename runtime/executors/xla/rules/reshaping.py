@@ -6,8 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import jax.numpy as jnp
+import numpy as np
 
+from ..numpy_namespace import traced
 from ..rule_registry import lowers
+from ..symbolic_sizes import is_sizes
 from .padding import known
 
 Array = Any
@@ -27,7 +30,7 @@ def _(site: Any, tensor: Array) -> Array:
 
 @lowers("squeeze")
 def _(site: Any, tensor: Array) -> Array:
-    return jnp.reshape(tensor, site.shape)
+    return jnp.squeeze(tensor, site.attrs["axis"])
 
 
 @lowers("broadcast_to")
@@ -40,14 +43,21 @@ def _(site: Any, shape: Array, value: Array) -> Array:
     return jnp.full(site.shape, value, site.dtype)
 
 
-@lowers("zeros", "zeros_like")
-def _(site: Any, *_: Array) -> Array:
-    return jnp.zeros(site.shape, site.dtype)
+@lowers("range")
+def _(site: Any, *bounds: Array) -> Array:
+    if any(map(is_sizes, bounds)):
+        return jnp.arange(*(np.asarray(bound).item() for bound in bounds), dtype=site.dtype)
+    return traced(site, *bounds)
 
 
-@lowers("ones", "ones_like")
-def _(site: Any, *_: Array) -> Array:
-    return jnp.ones(site.shape, site.dtype)
+@lowers("zeros", "ones")
+def _(site: Any, shape: Array) -> Array:
+    return getattr(jnp, site.operation.type)(site.shape, site.dtype)
+
+
+@lowers("zeros_like", "ones_like")
+def _(site: Any, tensor: Array) -> Array:
+    return getattr(jnp, site.operation.type)(tensor, site.dtype)
 
 
 @lowers("stack")

@@ -53,6 +53,23 @@ def of_branches(x: Any) -> Any:
     return values[-1], len(values)
 
 
+def rearranged(x: Any) -> Any:
+    values = []
+    for i in tf.range(5):
+        if x[i] > 1:
+            values.append(x[i])
+    middle = values[1:-1]
+    middle.insert(-1, x[0])
+    backwards = values[::-2]
+    backwards.extend(middle)
+    twice = backwards * 2
+    found = twice.index(x[2]), twice.count(x[2]), values == middle, values == values[:], len(values[4:1])
+    total = 0.0
+    for value in twice:
+        total = total * 2 + value
+    return total, len(twice), *found
+
+
 def nested(x: Any) -> Any:
     total = 0.0
     for i in tf.range(4):
@@ -85,6 +102,7 @@ def gradient_of(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
 PROGRAMS = {
     "written": written,
     "appended": appended,
+    "rearranged": rearranged,
     "of branches": of_branches,
     "gradient of reads": gradient_of(read),
     "gradient of nested loops": gradient_of(nested),

@@ -1,0 +1,139 @@
+"""Functions that kernels call for which XLA has a better way: loops, selections, LAPACK, and searches by trial."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from ...kernels.loops import iterate, scan
+from ...kernels.matrix_products import multiply
+from ...kernels.random import rejection_samplers
+from ...kernels.special_functions import bessel, incomplete_gamma_beta
+from ...kernels.special_functions.gamma import log_gamma
+from ...kernels.special_functions.piecewise import piecewise
+from ...ops.framework.static_values import checked_dims
+from ...ops.linalg import matrix_functions
+from ...ops.linalg.inverse_and_det import lapack
+from ...ops.reduce.short_axis_kernels import is_short
+from .kernel_array import DEMAND, NumpyFunction, bare, wrapped
+from .numpy_namespace import rebound, substitute
+
+
+def _iterated(going: Any, step: Any, state: Any) -> Any:
+    start = tuple(map(jnp.asarray, bare(state)))
+    found = lax.while_loop(
+        lambda state: jnp.any(bare(going(*wrapped(state)))), lambda state: bare(step(*wrapped(state))), start
+    )
+    return wrapped(found)
+
+
+def _scanned(step: Any, state: Any, rows: Any, backward: bool = False) -> Any:
+    given = jax.tree.map(jnp.asarray, bare((state, rows)))
+    return wrapped(
+        lax.scan(lambda state, row: bare(step(wrapped(state), *wrapped(row))), *given, reverse=backward)[1]
+    )
+
+
+def _converged(step: Any, total: Any, *state: Any) -> Any:
+    def after(moving: Any, n: Any, *state: Any) -> Any:
+        moving, *state = step(n, *state)
+        return (moving & (n < 100_000), n + 1, *state)
+
+    start = (np.ones(total.shape, bool), 1, total, *state)
+    return _iterated(lambda moving, *_: moving, after, start)[2]
+
+
+def _selected(arguments: Any, pieces: Any, otherwise: float = np.nan) -> Any:
+    """Return the values of `piecewise`. Each formula is evaluated for all elements; the others are NaN there."""
+    arguments = list(map(jnp.asarray, bare(list(arguments))))
+    result, free = jnp.full(jnp.broadcast_shapes(*map(jnp.shape, arguments)), otherwise), np.True_
+    for condition, formula in pieces:
+        here = jnp.logical_and(free, bare(condition))
+        found = formula(*(wrapped(jnp.where(here, argument, np.nan)) for argument in arguments))
+        result = jnp.where(here, bare(found), result)
+        free = jnp.logical_and(free, ~here)
+    return wrapped(result)
+
+
+def _windows(x: Any, window_shape: Any, axis: Any) -> Any:
+    """Return the windows that slide over these axes, as new last axes."""
+    sizes, axes = np.atleast_1d(window_shape), np.atleast_1d(axis)
+    found, rank = jnp.asarray(bare(x)), x.ndim
+    for dim, size in zip(axes.tolist(), sizes.tolist(), strict=True):
+        places = np.arange(found.shape[dim] - size + 1)[:, None] + np.arange(size)
+        found = jnp.moveaxis(jnp.take(found, places, dim), dim % rank + 1, -1)
+    return wrapped(found)
+
+
+def _finite(compute: Any, *arrays: Any) -> Any:
+    """Call a function of linear algebra; NaN and infinity from finite matrices are failures of LAPACK."""
+    found = compute(*arrays)
+    results = found if isinstance(found, tuple) else (found,)
+    is_odd = [jnp.any(~jnp.isfinite(bare(x))) for x in arrays]
+    for result in results:
+        DEMAND.get()(functools.reduce(jnp.logical_or, is_odd, jnp.all(jnp.isfinite(bare(result)))))
+    return found
+
+
+def _of_finite(name: str) -> Any:
+    """Return a function of `numpy.linalg` that refuses NaN and infinity, and the dtypes that LAPACK refuses."""
+
+    def compute(matrix: Any, *args: Any, **options: Any) -> Any:
+        DEMAND.get()(jnp.all(jnp.isfinite(bare(matrix))))
+        if matrix.dtype.kind not in "fc" or matrix.dtype.itemsize < 4:
+            raise TypeError(f"array type {matrix.dtype} is unsupported in linalg")
+        found = getattr(jnp.linalg, name)(bare(matrix), *args, **options)
+        return wrapped(tuple(found) if isinstance(found, tuple) else found)
+
+    return compute
+
+
+def _root(matrix: Any) -> Any:
+    """Return the square root by eigenvectors, and demand that it is one; the plan has other ways."""
+    a = bare(matrix)
+    values, vectors = jnp.linalg.eig(a)
+    root = vectors * jnp.sqrt(values) @ jnp.linalg.inv(vectors)
+    DEMAND.get()(jnp.allclose(root @ root, a, rtol=1e-6, atol=1e-6 * jnp.max(jnp.abs(a), initial=1e-300)))
+    return wrapped(root)
+
+
+def _permuted(index: Any, keys: Any, top: Any, rounds: int) -> Any:
+    """Return the images of `index` under a permutation of 0, 1, … `top`, by cycle walking of all at once."""
+    size = jnp.ceil(jnp.log2(jnp.maximum(bare(top), 1).astype(np.float64))).astype(np.uint64)
+    half = wrapped(jnp.maximum(size + size % 2, 16) // 2)
+    encipher = rebound(rejection_samplers._enciphered)
+    drawn = rebound(rejection_samplers._round_keys)(keys.astype(np.int64).view(np.uint64).T, half, rounds)
+    last = top.astype(np.uint64)
+    first = encipher(index.astype(np.uint64), drawn, half)
+
+    def walk(number: Any) -> Any:
+        return (wrapped(jnp.where(bare(number > last), bare(encipher(number, drawn, half)), bare(number))),)
+
+    return _iterated(lambda number: number > last, walk, (first,))[0].astype(np.int64)
+
+
+for _own, _other in (
+    (is_short, lambda x, axis: False),  # XLA itself orders loops
+    (multiply, NumpyFunction(np.matmul, jnp.matmul)),
+    (lapack, _finite),
+    (np.linalg.eig, _of_finite("eig")),
+    (np.linalg.norm, _of_finite("norm")),
+    (np.linalg.svd, _of_finite("svd")),
+    (iterate, _iterated),
+    (scan, _scanned),
+    (piecewise, _selected),
+    (bessel._terms_needed, lambda z, divisors: len(divisors) + 1),
+    (incomplete_gamma_beta._converged, _converged),
+    (log_gamma, NumpyFunction(log_gamma, jax.scipy.special.gammaln)),
+    (checked_dims, lambda shape: tuple(np.asarray(bare(shape)).tolist())),  # JAX refuses other shapes
+    (matrix_functions._root, _root),
+    (rejection_samplers.permuted, _permuted),
+    (np.lib.stride_tricks.sliding_window_view, _windows),
+    (np.ascontiguousarray, NumpyFunction(np.ascontiguousarray, jnp.asarray)),
+):
+    substitute(_own, _other)
