@@ -14,7 +14,7 @@ from ...kernels.loops import iterate, scan
 from ...kernels.matrix_products import multiply
 from ...kernels.random import rejection_samplers
 from ...kernels.special_functions import bessel, incomplete_gamma_beta
-from ...kernels.special_functions.gamma import log_gamma
+from ...kernels.special_functions.gamma import digamma, log_gamma
 from ...kernels.special_functions.piecewise import piecewise
 from ...ops.framework.static_values import checked_dims
 from ...ops.linalg import matrix_functions
@@ -129,6 +129,7 @@ for _own, _other in (
     (piecewise, _selected),
     (bessel._terms_needed, lambda z, divisors: len(divisors) + 1),
     (incomplete_gamma_beta._converged, _converged),
+    (digamma, NumpyFunction(digamma, jax.scipy.special.digamma)),
     (log_gamma, NumpyFunction(log_gamma, jax.scipy.special.gammaln)),
     (checked_dims, lambda shape: tuple(np.asarray(bare(shape)).tolist())),  # JAX refuses other shapes
     (matrix_functions._root, _root),

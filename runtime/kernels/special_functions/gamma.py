@@ -130,10 +130,13 @@ def polygamma(n: Array, x: Array) -> Array:
     return piecewise([n, x], [(n == 0, lambda n, x: digamma(x)), (ordered, _derivative)])
 
 
+_FACTORIALS = np.array([math.factorial(k) for k in range(21)], np.float64)
+
+
 def _derivative(n: Array, x: Array) -> Array:
     factorials = np.exp(log_gamma(n + 1))
     small = n <= 20
-    exact = np.take([float(math.factorial(k)) for k in range(21)], np.where(small, n, 0).astype(int))
+    exact = np.take(_FACTORIALS, np.where(small, n, 0).astype(int))
     return np.where(np.mod(n, 2) == 0, -1.0, 1.0) * np.where(small, exact, factorials) * zeta(n + 1, x)
 
 
