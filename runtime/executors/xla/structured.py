@@ -19,8 +19,10 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from ...core.shapes import num_elements
 from ...ir.graph import Graph, Value
 from ...ir.value_types import ListType, TensorType
+from ...ops.framework.op_families import Elementwise
 from .list_value import ListForm, fitted, form_of, united
 from .region_trace import RuleContext
 from .rule_registry import NotLoweredError, lowers
@@ -44,7 +46,30 @@ def _(site: RuleContext, inputs: Sequence[Array]) -> Sequence[Array]:
 @lowers("cond")
 def _(site: RuleContext, predicate: Array, *arguments: Array) -> Sequence[Array]:
     then, orelse = site.operation.regions
+    if isinstance(predicate, jax.Array) and _is_cheap(then) and _is_cheap(orelse):
+        found = zip(*(site.trace.inner().run(region, arguments) for region in (then, orelse)), strict=True)
+        return [jnp.where(predicate, *pair) for pair in found]
     return _branches(site, jnp.asarray(predicate).astype(np.int32), [orelse, then], arguments)
+
+
+def _is_cheap(region: Graph) -> bool:
+    """Return whether to compute a branch in any case: XLA fuses it, and compiles no conditional."""
+    from ...optimize.speculation import is_speculatable  # executors import the optimizer lazily
+
+    made = region.live_operations()
+    results = [*region.outputs, *(value for operation in made for value in operation.outputs)]
+    return (
+        all(isinstance(each.op, Elementwise) and is_speculatable(each) for each in made)
+        and sum(each.op.cost for each in made) <= _CHEAP
+        and all(isinstance(x.spec, TensorType) and num_elements(x.shape) in range(_SMALL) for x in results)
+    )
+
+
+_CHEAP = 8
+"""The most additions for one element of a cheap branch."""
+
+_SMALL = 1 << 10
+"""The number of elements from which a conditional is worth its time."""
 
 
 @lowers("switch")

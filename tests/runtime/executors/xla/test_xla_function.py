@@ -11,6 +11,7 @@ import jax
 import numpy as np
 import pytest
 from agc.runtime.executors.llvm import CompilationError
+from agc.runtime.executors.xla import XlaFunction
 
 XLA = {"jit_compile": "xla"}
 
@@ -26,6 +27,19 @@ def test_loops_and_branches_run_as_one_program() -> None:
 
     assert int(collatz(tf.constant(27))) == 111
     assert int(collatz(tf.constant(27, tf.int64))) == 111
+
+
+@pytest.mark.parametrize(("size", "operation"), [(4, "stablehlo.select"), (4000, "stablehlo.case")])
+def test_small_cheap_branches_are_selected(size: int, operation: str) -> None:
+    def clipped(x: Any) -> Any:
+        return x - 1.0 if x[0] > 0 else x * 2.0
+
+    x = np.linspace(1, 2, size, dtype=np.float32)
+    function = XlaFunction(tf.function(clipped).get_concrete_function(x).graph)
+    np.testing.assert_array_equal(function.run([x])[0], x - 1)
+    np.testing.assert_array_equal(function.run([-x])[0], -x * 2)
+    (program,) = function._programs.values()
+    assert operation in program._jitted.lower(x).as_text()
 
 
 def test_each_combination_of_shapes_has_a_program() -> None:
