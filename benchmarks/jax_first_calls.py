@@ -9,6 +9,7 @@ The table has the medians of CPU time and of elapsed time. The first round, whic
 from __future__ import annotations
 
 import argparse
+import ast
 import importlib.util
 import statistics
 import sys
@@ -18,29 +19,26 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from .autographs import PROGRAMS as TESTED
+
 HEADER = "import jax\nimport jax.numpy as jnp\nimport agc.jax\nfrom jax import lax\n\n\n"
 
 
 class Program(NamedTuple):
-    """A function `f` in Python, and by hand in operations of lax; the arguments as text."""
+    """A function by hand in operations of lax, the arguments as text, and the function in Python.
+
+    Without its Python text, it is the program of the tests with this name.
+    """
 
     name: str
-    python: str
     by_hand: str
     arguments: str
+    python: str = ""
 
 
 PROGRAMS = [
     Program(
         "collatz",
-        """
-def f(n):
-    steps = 0
-    while n != 1:
-        n = n // 2 if n % 2 == 0 else 3 * n + 1
-        steps += 1
-    return steps
-""",
         """
 def f(n):
     def body(state):
@@ -56,32 +54,23 @@ def f(n):
         "rows",
         """
 def f(xs):
-    total = 0.0
-    for x in xs:
-        if x > 0:
-            total += x * x
-    return total
-""",
-        """
-def f(xs):
     def body(total, x):
         return lax.cond(x > 0, lambda: total + x * x, lambda: total), None
 
     return lax.scan(body, 0.0, xs)[0]
 """,
         "jnp.arange(8.0),",
+        """
+def f(xs):
+    total = 0.0
+    for x in xs:
+        if x > 0:
+            total += x * x
+    return total
+""",
     ),
     Program(
-        "early return",
-        """
-def f(x):
-    if x < 0.5:
-        return x * 2
-    y = x * x
-    if x < 1:
-        return y + 1
-    return y - 1
-""",
+        "early_return",
         """
 def f(x):
     def rest():
@@ -93,14 +82,7 @@ def f(x):
         "jnp.float32(0.7),",
     ),
     Program(
-        "search",
-        """
-def f(xs, wanted):
-    for k, x in enumerate(xs):
-        if x == wanted:
-            return k
-    return -1
-""",
+        "find_and_return",
         """
 def f(xs, wanted):
     def body(state, row):
@@ -112,15 +94,7 @@ def f(xs, wanted):
         "jnp.arange(8), jnp.int32(5)",
     ),
     Program(
-        "sort",
-        """
-def f(v, n):
-    for a in range(n):
-        for b in range(n - 1 - a):
-            if v[b] > v[b + 1]:
-                v[b], v[b + 1] = v[b + 1], v[b]
-    return v
-""",
+        "bubble_sort",
         """
 def f(v, n):
     def inner(b, v):
@@ -132,21 +106,6 @@ def f(v, n):
     ),
     Program(
         "training",
-        """
-def f(w, x, y):
-    def loss(w):
-        return jnp.mean((x @ w - y) ** 2)
-
-    value, steps = loss(w), 0
-    while value > 1e-3 and steps < 100:
-        value, gradient = jax.value_and_grad(loss)(w)
-        norm = jnp.linalg.norm(gradient)
-        if norm > 1:
-            gradient = gradient / norm
-        w = w - 0.1 * gradient
-        steps += 1
-    return w, steps
-""",
         """
 def f(w, x, y):
     def loss(w):
@@ -166,8 +125,32 @@ def f(w, x, y):
     return w, steps
 """,
         "jnp.zeros(2), jnp.array([[1.0, 2.0], [3.0, 4.0]]), jnp.array([5.0, 11.0])",
+        """
+def f(w, x, y):
+    def loss(w):
+        return jnp.mean((x @ w - y) ** 2)
+
+    value, steps = loss(w), 0
+    while value > 1e-3 and steps < 100:
+        value, gradient = jax.value_and_grad(loss)(w)
+        norm = jnp.linalg.norm(gradient)
+        if norm > 1:
+            gradient = gradient / norm
+        w = w - 0.1 * gradient
+        steps += 1
+    return w, steps
+""",
     ),
 ]
+
+
+def text_of(program: Program) -> str:
+    """Return the text of a program in Python, with the function's name `f`."""
+    if program.python:
+        return program.python
+    text = TESTED.read_text()
+    (found,) = (each for each in ast.parse(text).body if getattr(each, "name", "") == program.name)
+    return (ast.get_source_segment(text, found) or "").replace(f"def {program.name}(", "def f(")
 
 
 def module(folder: Path, number: int, text: str) -> Any:
@@ -201,7 +184,7 @@ def main() -> None:
     import numpy as np
 
     print(
-        f"{'program':14} {'CPU, by hand':>12} {'agc.jax':>8} {'ratio':>6} {'elapsed':>10} {'agc.jax':>8} {'ratio':>6}"
+        f"{'program':15} {'CPU, by hand':>12} {'agc.jax':>8} {'ratio':>6} {'elapsed':>10} {'agc.jax':>8} {'ratio':>6}"
     )
     number = 0
     with tempfile.TemporaryDirectory() as folder:
@@ -213,7 +196,9 @@ def main() -> None:
                 results = []
                 for version, jit in (("by_hand", jax.jit), ("python", agc.jax.jit)):
                     number += 1
-                    found = module(Path(folder), number, getattr(program, version))
+                    found = module(
+                        Path(folder), number, program.by_hand if version == "by_hand" else text_of(program)
+                    )
                     cpu, elapsed, result = timed(jit(found.f), eval(f"({program.arguments})", vars(found)))
                     times[version].append((cpu, elapsed))
                     results.append(jax.tree.leaves(result))
@@ -224,7 +209,7 @@ def main() -> None:
                 for found in times.values()
             )
             print(
-                f"{program.name:14} {hand_cpu:12.1f} {own_cpu:8.1f} {own_cpu / hand_cpu:6.2f} "
+                f"{program.name:15} {hand_cpu:12.1f} {own_cpu:8.1f} {own_cpu / hand_cpu:6.2f} "
                 f"{hand:10.1f} {own:8.1f} {own / hand:6.2f}"
             )
 
