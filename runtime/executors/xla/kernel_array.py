@@ -27,7 +27,7 @@ _SCALARS = (int, np.integer, slice, type(None), type(Ellipsis))
 
 
 class KernelArray:
-    """An array of JAX or NumPy, or the part `key` of another one, `base`."""
+    """An array of JAX or NumPy, or a view of another one, `base`: its part `key`, or what a function `key` returns."""
 
     __slots__ = ("_base", "_is_expected", "_key", "_whole")
     __array_ufunc__ = None
@@ -41,7 +41,13 @@ class KernelArray:
     @property
     def value(self) -> Any:
         """The array of JAX or NumPy."""
-        return self._whole if self._base is None else self._base.value[self._key]
+        if self._base is None:
+            return self._whole
+        return self._key(self._base.value) if callable(self._key) else self._base.value[self._key]
+
+    def reshape(self, *shape: Any, **_: Any) -> KernelArray:
+        """Return a view with another shape."""
+        return KernelArray(None, self, lambda array: array.reshape(*bare(shape)))
 
     def assign(self, new: Any) -> None:
         """Change all elements."""
@@ -59,7 +65,10 @@ class KernelArray:
         if self._base is None:
             self._whole = _stored(self._whole, bare(key), bare(new))
         else:
-            self._base[self._key] = _stored(self.value, bare(key), bare(new))
+            changed, is_reshaped = _stored(self.value, bare(key), bare(new)), callable(self._key)
+            self._base[... if is_reshaped else self._key] = (
+                changed.reshape(self._base.shape) if is_reshaped else changed
+            )
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self.value, name)
@@ -191,7 +200,8 @@ class NumpyFunction:
         return out
 
     def __getattr__(self, name: str) -> Any:  # a method such as `np.add.reduce`
-        return NumpyFunction(getattr(self._own, name), getattr(self._counterpart, name, None))
+        own = getattr(self._own, name)
+        return NumpyFunction(own, getattr(self._counterpart, name, None)) if callable(own) else own
 
     def at(self, array: KernelArray, index: Any, *values: Any) -> None:
         """Combine values into an array in place."""

@@ -13,9 +13,11 @@ from jax import lax
 from ...kernels.loops import iterate, scan
 from ...kernels.matrix_products import multiply
 from ...kernels.random import rejection_samplers
+from ...kernels.rows import combine_rows
 from ...kernels.special_functions import bessel, incomplete_gamma_beta
 from ...kernels.special_functions.gamma import digamma, log_gamma
 from ...kernels.special_functions.piecewise import piecewise
+from ...ops.arrays.select_kernel import selected
 from ...ops.framework.static_values import checked_dims
 from ...ops.linalg import matrix_functions
 from ...ops.linalg.inverse_and_det import lapack
@@ -120,6 +122,8 @@ def _permuted(index: Any, keys: Any, top: Any, rounds: int) -> Any:
 for _own, _other in (
     (is_short, lambda x, axis: False),  # XLA itself orders loops
     (multiply, NumpyFunction(np.matmul, jnp.matmul)),
+    (selected, NumpyFunction(np.where, jnp.where)),
+    (combine_rows, lambda ufunc, result, places, rows: ufunc.at(result, places, rows)),
     (lapack, _finite),
     (np.linalg.eig, _of_finite("eig")),
     (np.linalg.norm, _of_finite("norm")),

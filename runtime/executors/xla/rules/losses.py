@@ -39,6 +39,14 @@ def _(site: Any, labels: Array, logits: Array) -> Array:
     return -jnp.take_along_axis(logs, labels[..., None], -1, mode="clip")[..., 0]
 
 
+@lowers("one_hot")
+def _(site: Any, indices: Array, depth: Array, on_value: Array, off_value: Array) -> Array:
+    axis, count = site.attrs["axis"], int(known(depth, "depth"))
+    places = jnp.expand_dims(indices, axis)
+    numbers = np.arange(count).reshape(-1, *(1,) * (places.ndim - 1 - axis % places.ndim))
+    return jnp.where(places == numbers, on_value, off_value)
+
+
 @lowers("sequence_mask")
 def _(site: Any, lengths: Array, maxlen: Array) -> Array:
     return jnp.arange(site.shape[-1]) < jnp.expand_dims(lengths, -1)

@@ -22,7 +22,7 @@ TRACED |= {
     "igammac", "imag", "in_top_k", "inverse_permutation", "invert", "is_finite", "is_inf", "is_nan", "leaky_relu",
     "left_shift", "less", "less_equal", "log", "log1p", "log_sigmoid", "logical_and", "logical_not", "logical_or",
     "logical_xor", "logm", "matrix_of_diagonals", "matrix_transpose", "matrix_with_diagonals", "matvec", "maximum",
-    "minimum", "multiply", "multiply_no_nan", "negative", "nextafter", "not_equal", "not_equal_or_true", "one_hot",
+    "minimum", "multiply", "multiply_no_nan", "negative", "nextafter", "not_equal", "not_equal_or_true",
     "polygamma", "pool_means", "pseudo_inverse", "random_index_shuffle", "rank", "real", "realdiv",
     "reciprocal", "reduce_all", "reduce_any", "reduce_euclidean_norm", "reduce_prod", "reduce_std",
     "reduce_sum", "reduce_variance", "relu", "relu6", "reshaped_coordinates", "resize", "resize_grad",
