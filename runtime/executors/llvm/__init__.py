@@ -5,6 +5,7 @@
     availability.py          whether native code is possible here
     llvm_engine.py           LLVM itself: target machine, passes, object files, loading; object_cache.py: disk cache
     module_partition.py      division of large modules, which parallel_codegen.py compiles on several threads
+    unit_text.py             modules of functions that are complete, while the rest of a graph is lowered
     opt_levels.py            the LLVM passes that a graph is worth; codegen_switches.py: those of code generation
     compile_graph.py         all steps from a graph to LLVM IR; ../../functionalize has the first ones
     value_specialization.py  specialization for the values of integers that shapes depend on

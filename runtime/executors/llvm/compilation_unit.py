@@ -9,8 +9,8 @@ the text: their addresses are in the table `host`, which is filled when the code
 
 from __future__ import annotations
 
+import functools
 import itertools
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -20,6 +20,7 @@ from ...functionalize.errors import CannotCompileError
 from ...ir.graph import Graph, Operation
 from ...ir.structured import is_loop
 from ...ir.value_types import ListType, TensorType, VariableType
+from . import llvm_engine
 from .arena import Arena
 from .codegen.early_outputs import Donation
 from .codegen.function_builder import Emitter
@@ -32,6 +33,8 @@ from .codegen.value_names import ValueNames
 from .kernel_callbacks import Callback, Sizes
 from .list_abi import description, export_list, import_list, sizes_described, tensors_handed_over
 from .opt_levels import Level, level
+from .parallel_codegen import Works
+from .unit_text import UnitText
 
 _MANY = 64
 """The number of arguments from which the kernel loads them from memory."""
@@ -96,6 +99,7 @@ class CompilationUnit:
     """A shape-specialized graph as an LLVM module; with `is_measured`, it is instrumented for profiles.
 
     `donors` has the inputs whose memory outputs may use; `overwritten` has those whose memory they do use.
+    With `works`, LLVM compiles complete functions in the background.
     """
 
     def __init__(
@@ -105,13 +109,18 @@ class CompilationUnit:
         donors: Mapping[int, int] = _NONE,
         donation: Donation = Donation.EARLY,
         is_located: bool = False,
+        works: Works | None = None,
     ) -> None:
         self.graph = graph
+        self.level = level(graph)
         self._donors = donors
         self._donation = donation
         self.module = ir().Module("agc")
         self.host = self.module.host = Host(self.module)
         self.module.kept = Arena(self.module)
+        self._works = works or Works()
+        begin = functools.partial(llvm_engine.begin, level=self.level, works=self._works)
+        self._text = self.module.text = UnitText(self.module, begin if works is not None else None)
         self.results = [content(output.spec) for output in graph.outputs]
         arguments = len(graph.inputs) + len(graph.outputs) + 1
         kind = ir().FunctionType(integer(32), [pointer()] * arguments)
@@ -182,11 +191,16 @@ class CompilationUnit:
     def text(self) -> str:
         """Return the LLVM IR of the module."""
         self.host.finish()
-        return with_distinct_loops(str(self.module))
+        return self._text.whole()
 
     def code(self) -> tuple[str, Level]:
         """Return the LLVM IR, and the level of LLVM passes that it needs."""
-        return self.text(), level(self.graph)
+        return self.text(), self.level
+
+    def assembled(self) -> list[bytes]:
+        """Return the object files of the module."""
+        self.host.finish()
+        return llvm_engine.assembled_parts(self._text.parts(), self.level, self._works)
 
     def forget(self) -> None:
         """Break the reference cycles of the module, which is not needed any more.
@@ -233,23 +247,6 @@ def _emptied(function: Any) -> None:
         block.terminator = None
     function.blocks.clear()
     function.args = ()
-
-
-_LOOP_OR_GROUP = re.compile(r'^(!\d+) = !\{ !"(loop|group)\d+"(, .*)? \}$', re.MULTILINE)
-
-
-def with_distinct_loops(text: str) -> str:
-    """Make loops and access groups distinct metadata nodes; the node of a loop refers to itself.
-
-    llvmlite has no such nodes, so each has a number in its content.
-    """
-
-    def node(found: re.Match[str]) -> str:
-        name, kind, rest = found.groups()
-        content = f" {name}{rest or ''} " if kind == "loop" else ""
-        return f"{name} = distinct !{{{content}}}"
-
-    return _LOOP_OR_GROUP.sub(node, text)
 
 
 LONG = 20_000

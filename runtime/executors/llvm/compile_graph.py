@@ -19,6 +19,7 @@ from ...ir.value_types import ListType, VariableType
 from . import availability, list_abi, llvm_engine
 from .codegen.llvm_types import STORED
 from .diagnostics import CompilationError, FaultBoundary
+from .parallel_codegen import Works
 
 _FEWEST = 1024
 """The number of elements from which a variable is overwritten by its new value, if all together are many."""
@@ -73,12 +74,14 @@ def lowered(
     is_measured: bool = False,
     with_sizes: bool = True,
     is_located: bool = False,
+    works: Works | None = None,
 ) -> Any:
     """Lower a graph without variables, for inputs of these types or constants, to a `CompilationUnit`.
 
     `assigned` are the inputs whose new values are the last outputs. With `is_measured`, the code is
     instrumented for a profile. Without `with_sizes`, all shapes must be static. With `is_located`, the unit has the
-    operation of each instruction. Raise `CannotCompileError` with the reasons.
+    operation of each instruction. With `works`, LLVM begins with complete functions. Raise `CannotCompileError` with
+    the reasons.
     """
     why = availability.missing()
     if why is not None:
@@ -92,14 +95,16 @@ def lowered(
     first = len(graph.outputs) - len(assigned)
     donors = {first + i: given.index(number) for i, number in enumerate(assigned)}
     whole = schedule_updates.run(regroup_products.run(plain))
-    unit = _unit(whole, is_measured, donors, is_located)
+    unit = _unit(whole, is_measured, donors, is_located, works)
     if any(len(graph.outputs) - 1 - i in unit.sized for i in range(len(assigned))):
         raise CannotCompileError(["the new shape of a variable depends on values"])
     unit.assigned = [number for i, number in donors.items() if i not in unit.overwritten]
     return unit
 
 
-def _unit(graph: Graph, is_measured: bool, donors: Mapping[int, int], is_located: bool) -> Any:
+def _unit(
+    graph: Graph, is_measured: bool, donors: Mapping[int, int], is_located: bool, works: Works | None
+) -> Any:
     """Lower a graph whose outputs may use the memory of the inputs in `donors`."""
     from .codegen.early_outputs import Donation
     from .codegen.function_builder import TooLateError
@@ -109,9 +114,9 @@ def _unit(graph: Graph, is_measured: bool, donors: Mapping[int, int], is_located
     total = sum(sizes.values())
     large = {i: donors[i] for i in donors if sizes[i] >= _FEWEST and total > LONG}
     try:
-        return CompilationUnit(graph, is_measured, large, Donation.EARLY, is_located)
+        return CompilationUnit(graph, is_measured, large, Donation.EARLY, is_located, works)
     except TooLateError:
-        return CompilationUnit(graph, is_measured, large, Donation.LAST, is_located)
+        return CompilationUnit(graph, is_measured, large, Donation.LAST, is_located, works)
 
 
 def text(graph: Graph) -> str:

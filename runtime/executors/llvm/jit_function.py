@@ -28,6 +28,7 @@ from .call import native_call
 from .compile_graph import prepared, refused
 from .diagnostics import FaultBoundary
 from .list_abi import demand_compiled, described, received
+from .parallel_codegen import Works
 
 if TYPE_CHECKING:
     from .call.kernel import Kernel
@@ -202,7 +203,7 @@ class JitFunction(CompiledFunction):
 
     def _compiled(self, arguments: Sequence[Any]) -> Compiled:
         with FaultBoundary(self.graph), Pause(), room_for(self.graph):
-            unit, by_value = self._lowered(arguments)
+            unit, by_value = self._lowered(arguments, Works())
             if by_value != self.by_value:
                 self.by_value = by_value
                 self._code.clear()
@@ -216,11 +217,11 @@ class JitFunction(CompiledFunction):
         self._specs[key] = dict(zip(self._made, unit.lists, strict=True)) | unit.sized
         return code
 
-    def _lowered(self, arguments: Sequence[Any]) -> tuple[Any, tuple[int, ...]]:
+    def _lowered(self, arguments: Sequence[Any], works: Works | None = None) -> tuple[Any, tuple[int, ...]]:
         graph, self._assigned = prepared(self._whole)
         self._varies |= bool(self.by_value) and len(self._code) >= _MOST_VALUES
         return value_specialization.lowered_for(
-            graph, arguments, self._assigned, self.by_value, self._is_measured, self._varies
+            graph, arguments, self._assigned, self.by_value, self._is_measured, self._varies, works
         )
 
     def _code_of(self, unit: Any, key: Any) -> Compiled:
@@ -249,7 +250,7 @@ class JitFunction(CompiledFunction):
                 return failed(arrays)
             return code(plain)
 
-        files = llvm_engine.assembled(*unit.code())
+        files = unit.assembled()
         runtime_library.load(unit.module.globals)  # another thread has compiled it in the meantime
         loader = Loader(unit, llvm_engine.LinkedCode(*files))
         kernel = loader.kernel(mismatched, failed, self.fail)

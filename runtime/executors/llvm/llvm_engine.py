@@ -16,14 +16,14 @@ import importlib.util
 import os
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from . import object_cache
 from .codegen_switches import few_passes
-from .module_partition import partition
+from .module_partition import ModulePart, partition
 from .opt_levels import ALL, COLD, Level
-from .parallel_codegen import emitted, in_parallel, run_passes
+from .parallel_codegen import Works, emitted, run_passes
 
 _loading = threading.Lock()
 
@@ -91,12 +91,24 @@ def optimized(text: str, level: Level = ALL) -> str:
 
 def assembled(text: str, level: Level = ALL) -> list[bytes]:
     """Return the object files of an IR text, from the object cache if possible."""
-    return in_parallel(
-        [
-            functools.partial(_assembled, part.text, COLD if part.is_cold else level)
-            for part in partition(text)
-        ]
-    )
+    return assembled_parts(partition(text), level, Works())
+
+
+def assembled_parts(parts: Sequence[ModulePart], level: Level, works: Works) -> list[bytes]:
+    """Return the object files of modules, of which `works` may have some."""
+    for part in parts:
+        _add(works, part, level)
+    return works.results([part.text for part in parts])
+
+
+def begin(part: ModulePart, level: Level, works: Works) -> None:
+    """Compile a module in the background, if there is a second processor."""
+    _add(works, part, level)
+    works.begin()
+
+
+def _add(works: Works, part: ModulePart, level: Level) -> None:
+    works.add(part.text, functools.partial(_assembled, part.text, COLD if part.is_cold else level))
 
 
 def _assembled(text: str, level: Level) -> bytes:

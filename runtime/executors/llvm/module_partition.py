@@ -13,17 +13,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 LARGEST = 800
 """The weight above which a module is divided, in instructions."""
 
-_LOOP = 50
+LOOP = 50
 """The weight of a loop: LLVM vectorizes it, and adds a loop for the remaining iterations."""
 
 _USED = re.compile(r'@"([^"]+)"|\((agc\.[^()]+)\)')  # also the vector variants in attributes
-_NODE = re.compile(r"!\d+\b")
+NODE = re.compile(r"!\d+\b")
 _DEFINED = re.compile(r"define (internal )?")
 
 
@@ -48,11 +48,15 @@ def partition(text: str, largest: int = LARGEST) -> list[ModulePart]:
     """Return the modules that together define the functions of a module; their weights are similar."""
     if _weight(text) <= largest:
         return [ModulePart(text)]
-    module = _Module(text)
+    return divided(ModuleText.parsed(text), largest) or [ModulePart(text)]
+
+
+def divided(module: ModuleText, largest: int = LARGEST, done: Iterable[str] = ()) -> list[ModulePart]:
+    """Return modules of all functions but those in `done`; none if a whole module would be one of them."""
     cold = {name for name in module.functions if module.is_cold(name)}
-    groups = module.groups(largest, cold)
-    if len(groups) < 2 and not cold:
-        return [ModulePart(text)]
+    groups = module.groups(largest, cold.union(done))
+    if len(groups) < 2 and not cold and not done:
+        return []
     return [
         ModulePart(module.written(group, is_first=i == 0), is_cold=group is cold)
         for i, group in enumerate([cold, *groups])
@@ -61,42 +65,54 @@ def partition(text: str, largest: int = LARGEST) -> list[ModulePart]:
 
 
 def _weight(text: str) -> int:
-    return text.count("\n") + _LOOP * text.count("!llvm.loop")
+    return text.count("\n") + LOOP * text.count("!llvm.loop")
 
 
-class _Module:
+class ModuleText:
     """The parts of a module's text, by name."""
 
-    def __init__(self, text: str) -> None:
-        self.header: list[str] = []
+    def __init__(self, header: Iterable[str] = ()) -> None:
+        self.header = list(header)
         self.functions: dict[str, str] = {}
         self.globals: dict[str, str] = {}
         self.metadata: dict[str, str] = {}
+        self.used: dict[str, Counter[str]] = {}
+        """How often each function uses each symbol."""
+
+    @classmethod
+    def parsed(cls, text: str) -> ModuleText:
+        """Return the parts of a whole text."""
+        found = cls()
         lines = iter(text.splitlines())
         for line in lines:
             if line.startswith("define"):
-                self.functions[_name(line)] = "\n".join([line, *_body(lines)])
+                found.define(_name(line), "\n".join([line, *_body(lines)]))
             elif line.startswith(("declare", "@")):
-                self.globals[_name(line)] = line
+                found.globals[_name(line)] = line
             elif line.startswith("!"):
-                self.metadata[line.partition(" ")[0]] = line
+                found.metadata[line.partition(" ")[0]] = line
             elif line:
-                self.header.append(line)
-        self.used = {name: _symbols(text) for name, text in self.functions.items()}
+                found.header.append(line)
+        return found
+
+    def define(self, name: str, text: str) -> None:
+        """Add a function."""
+        self.functions[name] = text
+        self.used[name] = Counter(first or second for first, second in _USED.findall(text))
 
     def is_cold(self, name: str) -> bool:
         """Return whether a function is not worth optimizing."""
         text = self.functions[name]
         size = text.count("\n")
-        if _is_copied(name) or size >= HUGE:
-            return not _is_copied(name)
+        if is_copied(name) or size >= HUGE:
+            return not is_copied(name)
         calls = sum(count for used, count in self.used[name].items() if used in self.functions)
         is_glue = name == "run" or size >= LONG or size <= _CALLS * calls
         return is_glue and not _has_loop(text)
 
-    def groups(self, largest: int, cold: set[str]) -> list[set[str]]:
-        """Divide the functions that are neither copied nor cold: the heaviest first, each to the lightest group."""
-        others = [name for name in self.functions if name not in cold and not _is_copied(name)]
+    def groups(self, largest: int, excluded: set[str]) -> list[set[str]]:
+        """Divide all functions but copied and excluded ones: the heaviest first, each to the lightest group."""
+        others = [name for name in self.functions if name not in excluded and not is_copied(name)]
         weights = {name: self._weight(name) for name in others}
         count = min(-(-sum(weights.values()) // largest), len(weights))
         found: list[set[str]] = [set() for _ in range(count)]
@@ -108,7 +124,7 @@ class _Module:
         return found
 
     def _weight(self, name: str) -> int:
-        copied = filter(_is_copied, self.used[name])
+        copied = filter(is_copied, self.used[name])
         return _weight(self.functions[name]) + sum(self.functions[each].count("\n") for each in copied)
 
     def written(self, group: set[str], is_first: bool) -> str:
@@ -117,14 +133,14 @@ class _Module:
         for name in self._needed(group):
             if name in group:
                 lines.append(self.functions[name].replace("define internal", "define hidden", 1))
-            elif _is_copied(name):
+            elif is_copied(name):
                 lines.append(self.functions[name])
             elif name in self.functions:
-                lines.append(_DEFINED.sub("declare ", self.functions[name].partition("\n")[0], 1))
+                lines.append(declared(self.functions[name].partition("\n")[0]))
             elif " = global " not in self.globals[name]:
                 lines.append(self.globals[name])
             elif not is_first:
-                lines.append(_external(self.globals[name]))
+                lines.append(external(name))
         if is_first:
             lines += [line for line in self.globals.values() if " = global " in line]
         return "\n".join([*lines, *self._nodes("\n".join(lines))])
@@ -136,15 +152,15 @@ class _Module:
         while pending:
             new = [name for name in self.used[pending.pop()] if name not in found]
             found.update(dict.fromkeys(new))
-            pending += filter(_is_copied, new)
+            pending += filter(is_copied, new)
         return list(found)
 
     def _nodes(self, text: str) -> list[str]:
         """Return the metadata that a text uses."""
-        found = dict.fromkeys(_NODE.findall(text))
+        found = dict.fromkeys(NODE.findall(text))
         pending = list(found)
         while pending:
-            new = [name for name in _NODE.findall(self.metadata[pending.pop()]) if name not in found]
+            new = [name for name in NODE.findall(self.metadata[pending.pop()]) if name not in found]
             found.update(dict.fromkeys(new))
             pending += new
         return [self.metadata[name] for name in found]
@@ -184,15 +200,16 @@ def _has_loop(text: str) -> bool:
     return len(ready) < len(targets)
 
 
-def _symbols(text: str) -> Counter[str]:
-    """Return how often a text uses each symbol."""
-    return Counter(first or second for first, second in _USED.findall(text))
+def declared(prototype: str) -> str:
+    """Return the declaration of a function, from the first line of its definition."""
+    return _DEFINED.sub("declare ", prototype, 1)
 
 
-def _external(line: str) -> str:
+def external(name: str) -> str:
     """Return the declaration of a variable."""
-    return line.replace(" = global ", " = external global ").removesuffix(" zeroinitializer")
+    return f'@"{name}" = external global i8'
 
 
-def _is_copied(name: str) -> bool:
+def is_copied(name: str) -> bool:
+    """Return whether each module has its own copy of a function."""
     return name.startswith("agc.")

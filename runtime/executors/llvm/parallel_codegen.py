@@ -10,8 +10,9 @@ import contextlib
 import ctypes
 import functools
 import os
+import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 _PASSES = "LLVMPY_RunNewModulePassManager"
@@ -20,33 +21,87 @@ _EMIT = "LLVMPY_TargetMachineEmitToMemory"
 Work = Callable[[], bytes]
 
 
-def in_parallel(works: Sequence[Work]) -> list[bytes]:
-    """Return the results of all `works`, which run on as many threads as there are processors."""
-    found: list[bytes] = [b""] * len(works)
-    errors: list[Exception] = []
-    rest = list(enumerate(works))
+class Works:
+    """Works that threads do, by name; the thread that needs the results helps."""
 
-    def run() -> None:
-        while rest and not errors:
-            with contextlib.suppress(IndexError):  # another thread has taken the last one
-                number, work = rest.pop()
-                try:
-                    found[number] = work()
-                except Exception as error:
-                    errors.append(error)
+    def __init__(self) -> None:
+        self._rest: dict[str, Work] = {}
+        self._found: dict[str, bytes] = {}
+        self._known: set[str] = set()
+        self._errors: list[Exception] = []
+        self._threads: list[threading.Thread] = []
 
-    # A process waits for these threads before it exits, since LLVM must not be interrupted.
-    threads = [threading.Thread(target=run, name="agc-codegen") for _ in works[1 : processors()]]
-    for thread in threads:
+    def add(self, name: str, work: Work) -> None:
+        """Add a work, unless it is known."""
+        if name not in self._known:
+            self._known.add(name)
+            self._rest[name] = work
+
+    def begin(self) -> None:
+        """Do the works in the background, if there is a second processor."""
+        if processors() > 1 and not any(thread.is_alive() for thread in self._threads):
+            self._start()
+
+    def results(self, names: Sequence[str]) -> list[bytes]:
+        """Return the results of some works. Other works that have not begun are dropped."""
+        for other in self._known.difference(names):
+            self._rest.pop(other, None)
+        busy = sum(thread.is_alive() for thread in self._threads)
+        for _ in range(min(len(self._rest), processors()) - 1 - busy):
+            self._start()
+        self._run()
+        for thread in self._threads:
+            thread.join()
+        if self._errors:
+            raise self._errors[0]
+        return [self._found[name] for name in names]
+
+    def _start(self) -> None:
+        # A process waits for these threads before it exits, since LLVM must not be interrupted.
+        thread = threading.Thread(target=self._run_promptly, name="agc-codegen")
         with contextlib.suppress(RuntimeError):  # if no thread can be started, this one does the work
             thread.start()
-    run()
-    for thread in threads:
-        if thread.ident is not None:
-            thread.join()
-    if errors:
-        raise errors[0]
-    return found
+            self._threads.append(thread)
+
+    def _run_promptly(self) -> None:
+        with frequent_switches():
+            self._run()
+
+    def _run(self) -> None:
+        while not self._errors:
+            try:
+                name, work = self._rest.popitem()
+            except KeyError:
+                return
+            try:
+                self._found[name] = work()
+            except Exception as error:
+                self._errors.append(error)
+
+
+_PROMPT = 1e-4
+"""Seconds after which a waiting thread gets the GIL: LLVM is called many times, and needs the GIL after each call."""
+
+_lock = threading.Lock()
+_interval = [0, 0.0]
+"""How many blocks need frequent switches, and the switch interval before them."""
+
+
+@contextlib.contextmanager
+def frequent_switches() -> Iterator[None]:
+    """Switch between threads often in this block."""
+    with _lock:
+        if not _interval[0]:
+            _interval[1] = sys.getswitchinterval()
+            sys.setswitchinterval(min(_interval[1], _PROMPT))
+        _interval[0] += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _interval[0] -= 1
+            if not _interval[0]:
+                sys.setswitchinterval(_interval[1])
 
 
 def processors() -> int:

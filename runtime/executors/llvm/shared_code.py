@@ -10,19 +10,15 @@ With one processor nothing is compiled in the background.
 from __future__ import annotations
 
 import contextlib
-import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from .background_compiler import helper
 from .llvm_engine import LinkedCode, known_as
-from .parallel_codegen import processors
+from .parallel_codegen import frequent_switches, processors
 
 _OWNERS: dict[str, SharedCode] = {}
 """The code of each symbol."""
-
-_PROMPT = 1e-4
-"""Seconds after which a waiting thread gets the GIL: LLVM is called many times, and needs the GIL after each call."""
 
 
 class SharedCode:
@@ -46,7 +42,7 @@ class SharedCode:
             helper.ask(self._prepare)
 
     def _prepare(self) -> None:
-        with contextlib.suppress(Exception), _frequent_switches():  # `load` raises the error
+        with contextlib.suppress(Exception), frequent_switches():  # `load` raises the error
             self.load()
 
     def load(self) -> LinkedCode:
@@ -64,13 +60,3 @@ def load(symbols: Iterable[str]) -> None:
     """Load the code of those symbols that have any here."""
     for owner in {id(owner): owner for symbol in symbols if (owner := _OWNERS.get(symbol))}.values():
         owner.load()
-
-
-@contextlib.contextmanager
-def _frequent_switches() -> Iterator[None]:
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(min(before, _PROMPT))
-    try:
-        yield
-    finally:
-        sys.setswitchinterval(before)

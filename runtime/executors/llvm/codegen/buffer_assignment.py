@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from ..background_compiler import pausing
 from .liveness import BORN, PROMISE, Addresses, BufferLiveness, bits, operands_of
+from .llvm_types import ir
 
 _MOST_TRIED = 256
 """The number of slots, the newest ones, that are tried for a buffer."""
@@ -164,7 +165,10 @@ class _Uses:
                 ):
                     self._enter(self.stores, operands[1], block, i)
                 else:
-                    self._other.update(self._addresses[x][0] if x in self._addresses else x for x in operands)
+                    values = (
+                        x for x in operands if not isinstance(x, ir().Constant)
+                    )  # they are slow to hash
+                    self._other.update(self._addresses[x][0] if x in self._addresses else x for x in values)
 
     def _is_address(self, each: Any, operands: Sequence[Any]) -> bool:
         """Enter the address of an element of a buffer."""

@@ -18,7 +18,7 @@ from .dynamic_sizes import Size, is_sized, typical
 from .index_builder import settling_builder
 from .llvm_types import Register, integer, ir
 from .memory_builder import Storage
-from .merge_functions import Users, merge_identical_nests, merge_parallel_bodies
+from .merge_functions import ParallelBodies, Users, merge_identical_nests
 from .outlining import OutermostLoopNest, SlotUses, is_large, outline, without_moved
 from .parallel_loops import WAKES, WORTH, taken_apart
 from .parallel_loops import count as count_of_threads
@@ -79,7 +79,7 @@ class Emitter(Storage):
         self._wholes: list[OutermostLoopNest] = []
         self.users = Users(function)  # users of values in the finished function
         self.slot_uses = SlotUses(function)
-        self._parts: list[Any] = []  # calls that run parts in the thread pool
+        self._bodies = ParallelBodies(module)
         self._repeated = 0  # depth of surrounding loops with dynamic trip counts
         self._cost = 0  # instructions that the nests run
         self.work = 0  # total number of elements of all nests emitted so far
@@ -137,7 +137,8 @@ class Emitter(Storage):
             pairs_of_nest = pairs(self.function.blocks[first:-1]) if each_once and opened else []
             is_shared = parallel and threads and opened and size >= WORTH and not self._is_noted
             run = self._share(before, first, opened[0], shared, size) if is_shared else None
-            self._parts += [run] if run is not None else []
+            if run is not None and self._bodies.is_new(run):
+                self.module.text.complete(run.args[0])
             if opened and run is None:
                 blocks = self.function.blocks[first:-1]
                 cost = size * sum(len(block.instructions) for block in blocks)
@@ -347,7 +348,6 @@ class Emitter(Storage):
             code.add_incoming(integer(32)(number), block)
         self._give_back()
         self.b.ret(code)
-        merge_parallel_bodies(self.module, self._parts)
         rest = merge_identical_nests(self.function, self._wholes, self.users)
         if is_large(self.function):
             for nest in rest:

@@ -95,7 +95,10 @@ class Addresses:
 
     def _goes_on(self, instruction: Any) -> bool:
         """Propagate addresses through one instruction; return whether that changed anything."""
-        given = [self.of.get(operand, 0) for operand in operands_of(instruction)]
+        given = [
+            0 if isinstance(operand, ir().Constant) else self.of.get(operand, 0)  # constants are slow to hash
+            for operand in operands_of(instruction)
+        ]
         if instruction.opname == "store":
             return self._goes_into(given[1], given[0])
         if instruction.opname == "load":

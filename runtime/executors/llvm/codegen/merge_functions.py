@@ -58,23 +58,39 @@ def merge_identical_nests(
     return [*rest.values()]
 
 
-def merge_parallel_bodies(module: Any, runs: Sequence[Any]) -> None:
-    """Merge the equal bodies of parallel loops; `runs` are the calls that run them in the thread pool.
+class ParallelBodies:
+    """The distinct bodies of the parallel loops of a module.
 
     A body reads its live-in values from memory, so that equal bodies need no further parameters.
     """
-    known: dict[Any, Any] = {}
-    for run in runs:
+
+    def __init__(self, module: Any) -> None:
+        self._module = module
+        self._alike: dict[tuple[str, ...], list[Any]] = defaultdict(list)  # by opcodes
+        self._forms: dict[Any, Any] = {}  # of bodies that have others with the same opcodes
+
+    def is_new(self, run: Any) -> bool:
+        """Return whether no other body equals that of a call; otherwise let the call run that one."""
         body = run.args[0]
-        entry, *blocks, leave = body.blocks
-        slots = [each for each in entry.instructions if is_slot(each)]
-        form = Form(OutermostLoopNest(entry, blocks, leave), slots)
-        loaded = [*body.args, *(each for each in entry.instructions if each.opname == "load")]
-        positions = tuple(loaded.index(value) for value in form.given)
-        first = known.setdefault((form.key, tuple(form.numbers), positions), body)
+        others = self._alike[tuple(each.opname for each in instructions_of(body.blocks))]
+        others.append(body)
+        if len(others) == 1:
+            return True
+        for each in others if len(others) == 2 else [body]:
+            first = self._forms.setdefault(_form_of_body(each), each)
         if first is not body:
             run.operands[1] = first
-            del module.globals[body.name]
+            del self._module.globals[body.name]
+        return first is body
+
+
+def _form_of_body(body: Any) -> tuple[Any, ...]:
+    """Return what equal bodies have in common."""
+    entry, *blocks, leave = body.blocks
+    slots = [each for each in entry.instructions if is_slot(each)]
+    form = Form(OutermostLoopNest(entry, blocks, leave), slots)
+    loaded = [*body.args, *(each for each in entry.instructions if each.opname == "load")]
+    return form.key, tuple(form.numbers), tuple(loaded.index(value) for value in form.given)
 
 
 def _operations(nest: OutermostLoopNest) -> list[str]:
@@ -158,16 +174,21 @@ class Form:
         self.key = (*described, *map(tuple, kinds))
 
     def _described(self, instruction: Any) -> tuple[Any, ...]:
-        return (
+        facts = instruction.__dict__
+        described = [
             instruction.opname,
             str(instruction.type),
-            str(getattr(instruction, "source_etype", None)),
-            *(getattr(instruction, name, None) for name in ("op", "inbounds", "align")),
+            *(facts.get("op"), facts.get("inbounds"), facts.get("align")),
             *instruction.flags,
-            *sorted(getattr(instruction, "fastmath", ())),
-            *map(self._metadata_key, instruction.metadata.values()),
-            *(self._operand(instruction, i, each) for i, each in enumerate(_operands(instruction))),
-        )
+        ]
+        if "source_etype" in facts:
+            described.append(str(instruction.source_etype))
+        if "fastmath" in facts:
+            described += sorted(instruction.fastmath)
+        described += map(self._metadata_key, instruction.metadata.values())
+        for i, each in enumerate(_operands(instruction)):
+            described.append(self._operand(instruction, i, each))
+        return tuple(described)
 
     def _operand(self, instruction: Any, position: int, operand: Any) -> str:
         if isinstance(operand, ir().Constant):

@@ -87,17 +87,13 @@ def is_slot(value: Any) -> bool:
 
 def captured(blocks: Sequence[Any], slots: set[Any]) -> list[Any]:
     """Return the live-in values of `blocks`, in the order of their first use."""
-    inside = set(blocks)
-    found: dict[Any, None] = {}
-    for block in blocks:
-        for instruction in block.instructions:
-            for operand in operands_of(instruction):
-                if isinstance(operand, (ir().Function, ir().GlobalVariable, ir().Constant, ir().Block)):
-                    continue
-                if operand in slots or getattr(operand, "parent", None) in inside:
-                    continue
-                if isinstance(operand, (ir().Instruction, ir().Argument)):
-                    found[operand] = None
+    inside, kinds = set(blocks), (ir().Instruction, ir().Argument)
+    found = {
+        operand: None
+        for instruction in instructions_of(blocks)
+        for operand in operands_of(instruction)
+        if isinstance(operand, kinds) and operand.parent not in inside and operand not in slots
+    }
     return list(found)
 
 
@@ -153,6 +149,8 @@ def fill(
 def _variables(blocks: Sequence[Any], values: Iterable[Any]) -> list[Any]:
     """Return the slots among `values` that blocks change, and only load and store as a whole."""
     slots = set(filter(is_slot, values))
+    if not slots:
+        return []
     uses = [
         (each, operand)
         for each in instructions_of(blocks)

@@ -75,7 +75,7 @@ def taken_apart(
         ]
         return {value: b.load(slot, typ=value.type) for value, slot in zip(around_them, slots, strict=True)}
 
-    operands = (value for each in instructions_of(blocks) for value in operands_of(each))
+    operands = (value for each in instructions_of(blocks if slots else ()) for value in operands_of(each))
     used = dict.fromkeys(filter(is_slot, operands))
     fill(part, OutermostLoopNest(before, blocks, after), [slot for slot in used if slot in slots], read)
     emitter.slot_uses.forget(first)

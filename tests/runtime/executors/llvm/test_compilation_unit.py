@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from agc.runtime.executors import interpret
 from agc.runtime.executors.llvm import JitFunction
-from agc.runtime.executors.llvm.compilation_unit import with_distinct_loops
 from agc.runtime.executors.llvm.compile_graph import lowered
+from agc.runtime.executors.llvm.unit_text import with_distinct_loops
 
 
 def elements(x: Any) -> Any:

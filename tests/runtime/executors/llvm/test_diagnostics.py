@@ -59,11 +59,11 @@ def test_the_line_is_named_inside_of_loops() -> None:
     "error", [KeyError("x"), NotImplementedError(), RuntimeError("LLVM IR parsing error\n1")]
 )
 def test_code_refused_by_llvm_is_a_fault_of_agc(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(text: str, level: int) -> bytes:
+    def refuse(parts: object, level: object, works: object) -> bytes:
         raise error
 
     runtime_library.load()  # which is not to be refused
-    monkeypatch.setattr(llvm_engine, "assembled", refuse)
+    monkeypatch.setattr(llvm_engine, "assembled_parts", refuse)
     with pytest.raises(CompilerFaultError, match=f"`squashed`.*{type(error).__name__}"):
         squashed(tf.constant([1.0, 2.0, 3.0]))
 

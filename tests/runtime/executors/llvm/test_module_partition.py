@@ -11,7 +11,7 @@ import llvmlite.binding as llvm
 import numpy as np
 import pytest
 from agc.runtime.executors import interpret
-from agc.runtime.executors.llvm import JitFunction, compile_graph, llvm_engine, module_partition
+from agc.runtime.executors.llvm import JitFunction, compile_graph, llvm_engine, module_partition, unit_text
 from agc.runtime.executors.llvm.module_partition import ModulePart, partition
 
 RANDOM = np.random.default_rng(0)
@@ -77,10 +77,40 @@ def test_each_function_is_defined_in_one_module(program: Callable[[Any], Any]) -
 def test_modules_compute_together_what_one_computes(
     program: Callable[[Any], Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(llvm_engine, "partition", lambda text: partition(text, 60))
+    monkeypatch.setattr(unit_text, "partition", lambda text: partition(text, 60))
     graph, inputs = traced(program)
     for given, wanted in zip(JitFunction(graph).run(inputs), interpret(graph, inputs), strict=True):
         np.testing.assert_allclose(given, wanted, rtol=1e-9, atol=1e-9)
+
+
+def test_complete_functions_are_compiled_while_others_are_emitted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bodies of parallel loops, with constants and functions of their own; equal ones are one function."""
+    monkeypatch.setattr(unit_text, "_EARLY", 1)
+    begun: list[ModulePart] = []
+    begin = llvm_engine.begin
+    monkeypatch.setattr(
+        llvm_engine, "begin", lambda part, level, works: (begun.append(part), begin(part, level, works))
+    )
+    x = tf.constant(RANDOM.standard_normal((300, 300)))
+    table = RANDOM.standard_normal((300, 300))
+
+    def program(x: Any) -> Any:
+        y = tf.sin(x) + table + tf.random.stateless_uniform(x.shape, [1, 2], dtype=tf.float64)
+        return [tf.exp(y), tf.reduce_max(y, 1), tf.exp(tf.transpose(x)), tf.exp(y * 0.5), tf.cumsum(x)]
+
+    graph = tf.function(program).get_concrete_function(x).graph
+    tf.config.threading.set_intra_op_parallelism_threads(2)
+    try:
+        results = JitFunction(graph).run([x.numpy()])
+    finally:
+        tf.config.threading.set_intra_op_parallelism_threads(0)
+    for given, wanted in zip(results, interpret(graph, [x.numpy()]), strict=True):
+        np.testing.assert_allclose(given, wanted, rtol=1e-9, atol=1e-9)
+    assert len(begun) > 2
+    for part in begun:
+        llvm.parse_assembly(part.text).verify()
+    names = [name for part in begun for name in DEFINED.findall(part.text) if not name.startswith("agc.")]
+    assert len(names) == len(set(names)) == len(begun)
 
 
 def test_the_modules_have_similar_weights() -> None:

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 
 import pytest
 from agc.runtime.executors.llvm import parallel_codegen
-from agc.runtime.executors.llvm.parallel_codegen import in_parallel
+from agc.runtime.executors.llvm.parallel_codegen import Work, Works, frequent_switches
 
 
 def fail() -> bytes:
     raise ValueError("no code")
+
+
+def in_parallel(given: list[Work]) -> list[bytes]:
+    works = Works()
+    for i, work in enumerate(given):
+        works.add(str(i), work)
+    return works.results([str(i) for i in range(len(given))])
 
 
 def test_results_have_the_order_of_the_works() -> None:
@@ -39,3 +47,39 @@ def test_without_further_threads_this_one_does_the_work(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(threading.Thread, "start", refuse)
     assert in_parallel([lambda: b"1", lambda: b"2"]) == [b"1", b"2"]
+
+
+def test_works_begin_in_the_background_and_run_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parallel_codegen, "processors", lambda: 2)
+    works, done, runs = Works(), threading.Event(), []
+
+    def work() -> bytes:
+        runs.append(threading.current_thread().name)
+        done.set()
+        return b"early"
+
+    for _ in range(2):
+        works.add("early", work)
+        works.begin()
+        assert done.wait(30)
+    works.add("late", lambda: b"late")
+    assert works.results(["late", "early"]) == [b"late", b"early"]
+    assert runs == ["agc-codegen"]
+
+
+def test_works_that_are_not_needed_are_dropped() -> None:
+    works = Works()
+    works.add("needless", fail)
+    works.add("needed", lambda: b"1")
+    assert works.results(["needed"]) == [b"1"]
+
+
+def test_the_last_block_restores_the_switch_interval() -> None:
+    before = sys.getswitchinterval()
+    first, second = frequent_switches(), frequent_switches()
+    with first:
+        second.__enter__()
+        assert sys.getswitchinterval() < before
+    assert sys.getswitchinterval() < before
+    second.__exit__(None, None, None)
+    assert sys.getswitchinterval() == before

@@ -9,11 +9,13 @@ from agc.runtime import constant, dtypes, function, gather, reverse
 from agc.runtime.executors.llvm.codegen.affine import Affine
 from agc.runtime.executors.llvm.codegen.function_builder import Emitter
 from agc.runtime.executors.llvm.codegen.llvm_types import integer, pointer
+from agc.runtime.executors.llvm.unit_text import UnitText
 from llvmlite import ir
 
 
 def emitter():
     module = ir.Module()
+    module.text = UnitText(module, None)
     kernel = ir.Function(module, ir.FunctionType(integer(32), [pointer()]), "kernel")
     return Emitter(module, kernel), kernel.args[0]
 
