@@ -5,8 +5,9 @@
     define internal @exp
 
 Each module has its own copy of constants and of the functions `agc.…`, which are inlined. Functions whose
-instructions run once, such as a long sequence of calls, are in a module of their own, which LLVM does not
-optimize. The partition depends only on the text, so that the object cache has the same modules on all machines.
+instructions run once, such as a long sequence of calls, and functions with the attribute `cold` are in a module
+of their own, which LLVM does not optimize. The partition depends only on the text, so that the object cache has
+the same modules on all machines.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ LOOP = 50
 _USED = re.compile(r'@"([^"]+)"|\((agc\.[^()]+)\)')  # also the vector variants in attributes
 NODE = re.compile(r"!\d+\b")
 _DEFINED = re.compile(r"define (internal )?")
+_RARE = re.compile(r"define .*\) (\w+ )*cold\b")
 
 
 LONG = 2000
@@ -108,7 +110,7 @@ class ModuleText:
             return not is_copied(name)
         calls = sum(count for used, count in self.used[name].items() if used in self.functions)
         is_glue = name == "run" or size >= LONG or size <= _CALLS * calls
-        return is_glue and not _has_loop(text)
+        return bool(_RARE.match(text)) or (is_glue and not _has_loop(text))
 
     def groups(self, largest: int, excluded: set[str]) -> list[set[str]]:
         """Divide all functions but copied and excluded ones: the heaviest first, each to the lightest group."""

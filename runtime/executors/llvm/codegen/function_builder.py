@@ -56,6 +56,9 @@ class TooLateError(Exception):
 COLD = 256
 """In a large function, a nest with less than this fraction of the cost of all nests is not vectorized."""
 
+RARE = 1 << 17
+"""… and with less than this fraction of the cost of all nests, parallel ones included, it is not optimized."""
+
 SCALAR = (["llvm.loop.vectorize.enable", False],)
 """Loop metadata that keeps LLVM from vectorizing a loop."""
 
@@ -81,7 +84,8 @@ class Emitter(Storage):
         self.slot_uses = SlotUses(function)
         self._bodies = ParallelBodies(module)
         self._repeated = 0  # depth of surrounding loops with dynamic trip counts
-        self._cost = 0  # instructions that the nests run
+        self._cost = 0  # instructions that the nests run, without parallel ones
+        self._total = 0  # those of all nests
         self.work = 0  # total number of elements of all nests emitted so far
         self.memo: dict[Any, Any] = {}
         self.remainders: dict[int, tuple[Register, Register, int]] = {}  # see lowering/divisibility.py
@@ -134,14 +138,15 @@ class Emitter(Storage):
         self._groups.pop()
         self.memo = outer_memo
         if outermost and skipped is None:
-            pairs_of_nest = pairs(self.function.blocks[first:-1]) if each_once and opened else []
             is_shared = parallel and threads and opened and size >= WORTH and not self._is_noted
+            blocks = self.function.blocks[first:-1]
+            cost = size * sum(len(block.instructions) for block in blocks)
+            self._total += cost
+            pairs_of_nest = pairs(blocks) if each_once and opened else []
             run = self._share(before, first, opened[0], shared, size) if is_shared else None
             if run is not None and self._bodies.is_new(run):
                 self.module.text.complete(run.args[0])
             if opened and run is None:
-                blocks = self.function.blocks[first:-1]
-                cost = size * sum(len(block.instructions) for block in blocks)
                 self._cost += cost
                 nest = OutermostLoopNest(before, blocks, self.b.block, math.inf if self.is_repeated else cost)
                 self._wholes += [nest] if not self.is_repeated or size >= SEPARABLE else []
@@ -351,8 +356,10 @@ class Emitter(Storage):
         rest = merge_identical_nests(self.function, self._wholes, self.users)
         if is_large(self.function):
             for nest in rest:
+                part = outline(nest, self.users.own_slots(nest))
                 if nest.cost * COLD < self._cost:
                     for jump in nest.jumps:
                         self.tell_of_loop(jump, SCALAR)
-                outline(nest, self.users.own_slots(nest))
+                    if nest.cost * RARE < self._total:
+                        part.attributes.add("cold")
         without_moved(self.function)

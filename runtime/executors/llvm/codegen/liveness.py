@@ -45,11 +45,11 @@ def born(block: Any, promise: Any) -> Any:
     return made
 
 
-def operands_of(instruction: Any) -> list[Any]:
+def operands_of(instruction: Any) -> Sequence[Any]:
     """Return the operands of an instruction; those of a phi without its blocks."""
     if instruction.opname == "phi":
         return [value for value, _ in instruction.incomings]
-    return list(instruction.operands)
+    return instruction.operands  # type: ignore[no-any-return]
 
 
 def targets_of(block: Any) -> list[Any]:

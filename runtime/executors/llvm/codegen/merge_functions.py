@@ -107,10 +107,11 @@ def _alike(things: Sequence[Thing], key: Callable[[Thing], Any]) -> list[list[Th
 
 
 class _Used(NamedTuple):
-    """Maps from blocks and slots to the blocks that use their values."""
+    """Maps from blocks and slots to the blocks that use their values, and from blocks to the slots that they use."""
 
     blocks: dict[Any, set[Any]]
     slots: dict[Any, set[Any]]
+    slots_of: dict[Any, dict[Any, None]]
 
 
 class Users:
@@ -123,25 +124,22 @@ class Users:
     def _found(self) -> _Used:
         blocks: dict[Any, set[Any]] = defaultdict(set)
         slots: dict[Any, set[Any]] = defaultdict(set)
+        slots_of: dict[Any, dict[Any, None]] = defaultdict(dict)
         for block in pausing(self._function.blocks):
             for instruction in block.instructions:
                 for operand in operands_of(instruction):
                     made_by = getattr(operand, "opname", None)
                     if made_by == "alloca":
                         slots[operand].add(block)
+                        slots_of[block][operand] = None
                     elif made_by is not None:
                         blocks[operand.parent].add(block)
-        return _Used(blocks, slots)
+        return _Used(blocks, slots, slots_of)
 
     def own_slots(self, nest: OutermostLoopNest) -> list[Any]:
         """Return the stack slots that only this nest uses."""
         blocks = set(nest.blocks)
-        used = dict.fromkeys(
-            operand
-            for each in instructions_of(nest.blocks)
-            for operand in operands_of(each)
-            if is_slot(operand)
-        )
+        used = dict.fromkeys(slot for block in nest.blocks for slot in self._found.slots_of[block])
         return [slot for slot in used if self._found.slots[slot] <= blocks]
 
     def is_apart(self, nest: OutermostLoopNest) -> bool:

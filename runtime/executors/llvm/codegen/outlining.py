@@ -173,8 +173,8 @@ def is_large(function: Any) -> bool:
     return sum(len(block.instructions) for block in function.blocks) >= LARGE
 
 
-def outline(nest: OutermostLoopNest, slots: Sequence[Any]) -> None:
-    """Move a nest, with the slots that only it uses, to a new function that is called instead."""
+def outline(nest: OutermostLoopNest, slots: Sequence[Any]) -> Any:
+    """Move a nest, with the slots that only it uses, to a new function that is called instead; return the function."""
     function = nest.before.parent
     given = captured(nest.blocks, set(slots))
     part = new_part(function.module, function.scope, [value.type for value in given], "nest")
@@ -184,6 +184,7 @@ def outline(nest: OutermostLoopNest, slots: Sequence[Any]) -> None:
     b.call(part, given)
     b.branch(nest.after)
     fill(part, nest, slots, lambda _: dict(zip(given, part.args, strict=True)))
+    return part
 
 
 def name_arguments(part: Any, are_apart: bool) -> None:

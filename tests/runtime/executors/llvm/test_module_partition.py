@@ -138,6 +138,7 @@ def function(name: str, size: int, loops: bool = False, calls: str = "") -> str:
         (function("f", module_partition.LONG), True),
         (function("f", module_partition.LONG, loops=True), False),
         (function("f", module_partition.HUGE, loops=True), True),
+        (function("f", 100, loops=True).replace("()", "() cold noinline", 1), True),
     ],
 )
 def test_functions_whose_instructions_run_once_are_not_optimized(text: str, is_cold: bool) -> None:
