@@ -20,6 +20,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from agc.autograph.api import running
 
 from .. import errors
 from ..executors.xla import AXIS
@@ -112,12 +113,12 @@ class JaxEngine:
         if self._failure is not None:
             raise self._failure
         self._count += 1
-        is_new = self._is_new(what)
+        line = str(running()) if self._is_new(what) else ""
         what = f"{what}, the collective number {self._count}"
 
         def call() -> Any:
-            if is_new:
-                self.health.agree(self._count, what)
+            if line:
+                self.health.agree(self._count, what, line)
             return run(what)
 
         try:
@@ -195,9 +196,10 @@ class JaxEngine:
         if not isinstance(error, Exception):
             return errors.CancelledError(f"the program was interrupted in {what}")
         reason = str(error).splitlines()[0]
-        return errors.UnavailableError(
-            f"{self.health.suspects()}: worker {self.rank} waits for it in {what}. {reason}"
-        )
+        suspects = self.health.suspects()
+        if self.health.refusal:
+            return errors.FailedPreconditionError(self.health.refusal)
+        return errors.UnavailableError(f"{suspects}: worker {self.rank} waits for it in {what}. {reason}")
 
 
 MEMORY = 8

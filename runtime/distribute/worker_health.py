@@ -23,6 +23,7 @@ from .service_relay import ServiceRelay
 ALIVE = "agc/alive"
 WAITING = "agc/waiting"
 FIRST = "agc/first"
+REFUSED = "agc/refused"
 ENDED = "ended"
 
 EVERY = 0.5
@@ -87,6 +88,7 @@ class WorkerHealth:
         self._has_left = False
         self._slow = self._published = ""  # the collective in which this worker waits
         self._disagreement: tuple[int, str] | None = None  # the round of its first sight
+        self.refusal = ""  # the message of a worker that has found different collectives
         self._changed = threading.Condition()
         self._thread = threading.Thread(target=self._follow, name="worker health", daemon=True)
         self._thread.start()
@@ -104,6 +106,7 @@ class WorkerHealth:
             self._set(f"{ALIVE}/{self._rank}", text)
             found = dict(self._client.key_value_dir_get(ALIVE))
             self._compare(self._slow)
+            self.refusal = next((text for _, text in self._client.key_value_dir_get(REFUSED)), "")
         except Exception:  # the store is in worker 0
             found = {}
         with self._changed:
@@ -171,6 +174,8 @@ class WorkerHealth:
     def check(self, what: str, waited: float) -> None:
         """Raise UnavailableError if a worker is lost, FailedPreconditionError if others run other ones."""
         self.watch_store()
+        if self.refusal:
+            raise errors.FailedPreconditionError(self.refusal)
         if self.lost():
             raise errors.UnavailableError(f"{self.suspects()}: worker {self._rank} waits for it in {what}")
         if waited > SLOW:
@@ -185,20 +190,22 @@ class WorkerHealth:
         """Take back what this worker has published: its collective operation is done."""
         self._slow = ""
 
-    def agree(self, count: int, what: str) -> None:
+    def agree(self, count: int, what: str, line: str) -> None:
         """Compare a collective that this worker has not run before with that of worker 0, by their texts.
 
-        Raises FailedPreconditionError if they differ.
+        Raises FailedPreconditionError, in all workers, if they differ. `line` is the place of the call in the program.
         """
         if self._rank == 0:
-            self._set(f"{FIRST}/{count}", what)
+            self._set(f"{FIRST}/{count}", f"{what}\n{line}")
             return
-        first = self._client.blocking_key_value_get(f"{FIRST}/{count}", FOREVER)
+        first, _, place = self._client.blocking_key_value_get(f"{FIRST}/{count}", FOREVER).partition("\n")
         if first != what:
-            raise errors.FailedPreconditionError(
-                f"the workers run different collectives: worker 0 runs {first}; worker {self._rank} runs {what}. All "
-                "must run the same ones, in the same order, with the same shapes"
+            message = (
+                f"the workers run different collectives: worker 0 runs {first}, called at {place}; worker {self._rank} "
+                f"runs {what}, called at {line}. All must run the same ones, in the same order, with the same shapes"
             )
+            self._set(f"{REFUSED}/{self._rank}", message)
+            raise errors.FailedPreconditionError(message)
 
     def leave(self) -> None:
         """Before the process ends: say so, and let worker 0, which has the store, end after the others."""

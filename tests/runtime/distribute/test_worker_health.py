@@ -19,6 +19,9 @@ class Store:
     def key_value_set(self, key, text, allow_overwrite=False):
         self.texts[key] = text
 
+    def blocking_key_value_get(self, key, limit):
+        return self.texts[key]
+
     def key_value_dir_get(self, folder):
         return [(key, text) for key, text in self.texts.items() if key.startswith(folder)]
 
@@ -79,6 +82,21 @@ def test_the_chief_is_lost_when_its_store_gives_no_answer(health):
     assert health.lost() == []
     health._relay.has_ended = True
     assert health.lost() == [0]
+
+
+def test_all_workers_name_the_lines_of_different_collectives(health, monkeypatch):
+    other = WorkerHealth(health._client, ADDRESSES, 2, 4)
+    for one, line in ((health, "a.py:1"), (other, "a.py:2")):
+        one.agree(1, "sum of float32[1]", line)
+    health.agree(2, "sum of float32[2]", "a.py:3")
+    expected = (
+        r"sum of float32\[2\], called at a.py:3; worker 2 runs gather of float32\[2\], called at a.py:4"
+    )
+    with pytest.raises(tf.errors.FailedPreconditionError, match=expected):
+        other.agree(2, "gather of float32[2]", "a.py:4")
+    health._run_round()
+    with pytest.raises(tf.errors.FailedPreconditionError, match=expected):
+        health.check("sum of float32[2]", 0.0)
 
 
 @pytest.mark.parametrize(
