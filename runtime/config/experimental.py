@@ -1,7 +1,7 @@
 """`tf.config.experimental`: older names, and settings for other devices.
 
->>> list_physical_devices("GPU"), enable_op_determinism()
-([], None)
+>>> list_physical_devices("GPU")
+[]
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..core.missing_names import explain as _explain
+from . import optimizer
 from .devices import (
     LogicalDeviceConfiguration as VirtualDeviceConfiguration,
 )
@@ -66,10 +67,19 @@ def set_memory_growth(device: PhysicalDevice, enable: bool) -> None:
 
 
 def enable_op_determinism() -> None:
-    """Do nothing: equal operations on equal values and seeds always give equal results.
+    """Let each run of a program give the same results, to the last bit.
+
+    Operations are deterministic anyway, and equal seeds give equal random numbers. But what has run for long is
+    compiled to native code, which rounds floats at other places, and the moment depends on the speed of the machine.
+    From now on only functions with `jit_compile=True` are compiled. Call it at the start of a program: graphs that
+    have run before may still be compiled.
 
     >>> enable_op_determinism()
+    >>> optimizer.is_deterministic()
+    True
+    >>> optimizer.set_deterministic(False)
     """
+    optimizer.set_deterministic(True)
 
 
 def enable_tensor_float_32_execution(enabled: bool) -> None:

@@ -32,7 +32,7 @@ from typing import Any
 from ..core.missing_names import explain as _explain
 
 _options: dict[str, Any] = {"disable_model_pruning": False, "disable_meta_optimizer": False}
-_jit: dict[str, Any] = {"chosen": "", "allowed": True}
+_jit: dict[str, Any] = {"chosen": "", "allowed": True, "is_deterministic": False}
 
 
 def get_experimental_options() -> dict[str, Any]:
@@ -78,8 +78,18 @@ def set_jit(enabled: bool | str) -> None:
 
 
 def is_jit_allowed() -> bool:
-    """Return whether graphs may be compiled automatically."""
-    return bool(_jit["allowed"])
+    """Return whether graphs may be compiled automatically, at a time that depends on their speed."""
+    return _jit["allowed"] and not _jit["is_deterministic"]
+
+
+def set_deterministic(enabled: bool) -> None:
+    """Set whether results may not depend on time; see `tf.config.experimental.enable_op_determinism`."""
+    _jit["is_deterministic"] = enabled
+
+
+def is_deterministic() -> bool:
+    """Return whether results may not depend on time."""
+    return bool(_jit["is_deterministic"])
 
 
 _explain(__name__)

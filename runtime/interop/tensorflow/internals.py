@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...config import optimizer
 from ...control_flow.functional_api import cond
 from ...control_flow.tracing_context import get_static_value
 from ...core.conversion import convert_to_tensor, is_tensor
@@ -70,8 +71,8 @@ def enabled() -> bool:
 
 
 def is_op_determinism_enabled() -> bool:
-    """Return False: `tf.config.experimental.enable_op_determinism` changes nothing on one CPU."""
-    return False
+    """Return whether `tf.config.experimental.enable_op_determinism` was called."""
+    return optimizer.is_deterministic()
 
 
 def strategy_supports_no_merge_call() -> bool:

@@ -149,6 +149,10 @@ def test_automatic_compilation_can_be_disabled(clock: Clock, monkeypatch: pytest
     tf.config.optimizer.set_jit(False)
     assert not tiering.is_wanted()
     tf.config.optimizer.set_jit(True)
+    tf.config.experimental.enable_op_determinism()
+    assert not tiering.is_wanted()
+    optimizer.set_deterministic(False)
+    assert tiering.is_wanted()
     monkeypatch.setenv("AGC_JIT", "0")
     assert not tiering.is_wanted()
 
