@@ -35,10 +35,12 @@ def _iterated(going: Any, step: Any, state: Any) -> Any:
 
 
 def _scanned(step: Any, state: Any, rows: Any, backward: bool = False) -> Any:
-    given = jax.tree.map(jnp.asarray, bare((state, rows)))
-    return wrapped(
-        lax.scan(lambda state, row: bare(step(wrapped(state), *wrapped(row))), *given, reverse=backward)[1]
-    )
+    first, given = jax.tree.map(jnp.asarray, bare((state, rows)))
+
+    def advance(state: Any, row: Any) -> Any:
+        return bare(step(wrapped(state), *wrapped(row)))
+
+    return wrapped(lax.scan(advance, first, given, reverse=backward)[1])
 
 
 def _converged(step: Any, total: Any, *state: Any) -> Any:
@@ -53,6 +55,7 @@ def _converged(step: Any, total: Any, *state: Any) -> Any:
 def _selected(arguments: Any, pieces: Any, otherwise: float = np.nan) -> Any:
     """Return the values of `piecewise`. Each formula is evaluated for all elements; the others are NaN there."""
     arguments = list(map(jnp.asarray, bare(list(arguments))))
+    free: Any
     result, free = jnp.full(jnp.broadcast_shapes(*map(jnp.shape, arguments)), otherwise), np.True_
     for condition, formula in pieces:
         here = jnp.logical_and(free, bare(condition))

@@ -158,7 +158,7 @@ class RuleContext:
         if shape is not None and None not in shape:
             return shape  # type: ignore[return-value]
         place = next((i for i, name in enumerate(names) if name in ("shape", "dims")), None)
-        sizes = None if place is None else self._inputs[place]
+        sizes: Any = None if place is None else self._inputs[place]
         if not symbolic_sizes.is_sizes(sizes):
             raise NotLoweredError("the shape of its result must be known when the program is compiled")
         return tuple(sizes)

@@ -111,7 +111,7 @@ def _steps_between(op: Any, start: int, stop: int, step: int) -> int | None:
 
 def _number(value: Any) -> int | None:
     if is_sizes(value):
-        return value.item()  # type: ignore[no-any-return]
+        return value.item()
     is_known = value is not None and not isinstance(value, jax.Array)
     if not is_known or np.ndim(value) or np.asarray(value).dtype.kind not in "iu":
         return None

@@ -33,7 +33,7 @@ def _series(order: int, z: Array, weights: Array | None = None) -> Array:
 
 def _terms_needed(z: Array, divisors: Array) -> int:
     great = np.max(np.abs(z), initial=0.0)
-    return 1 + np.count_nonzero(np.cumprod(great / divisors) > 1e-18)
+    return 1 + int(np.count_nonzero(np.cumprod(great / divisors) > 1e-18))
 
 
 def _harmonic(order: int) -> Array:

@@ -46,7 +46,8 @@ def _(site: Any, shape: Array, value: Array) -> Array:
 @lowers("range")
 def _(site: Any, *bounds: Array) -> Array:
     if any(map(is_sizes, bounds)):
-        return jnp.arange(*(np.asarray(bound).item() for bound in bounds), dtype=site.dtype)
+        start, stop, step = (np.asarray(bound).item() for bound in bounds)
+        return jnp.arange(start, stop, step, dtype=site.dtype)
     return traced(site, *bounds)
 
 
