@@ -110,9 +110,9 @@ class ReplicaContext:
     thread: Any = None  # the thread of this replica, if there are several
     variables: Any = None
 
-    def __init__(self, strategy: Any, replica_id: Any = 0, component: int = 0) -> None:
+    def __init__(self, strategy: Any, replica_id_in_sync_group: Any = 0, component: int = 0) -> None:
         self.strategy = strategy
-        self.replica_id = replica_id  # an int, or a tensor in a graph that all replicas share
+        self.replica_id = replica_id_in_sync_group  # an int, or a tensor in a graph that all replicas share
         self.component = component  # the number of this replica among those of this process
 
     @property

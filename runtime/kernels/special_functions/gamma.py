@@ -156,7 +156,7 @@ def log_gamma(x: Array) -> Array:
 
 
 def _log_gamma_near(x: Array) -> Array:
-    return (x - 1) * (x - 2) * power_series(x - 1.25, DOUBLE["LGAMMA"])
+    return (x - 1) * (x - 2) * power_series(x - 1.25, DOUBLE["LGAMMA"]) + 0.0  # no -0.0 at 1 and 2
 
 
 def _product(x: Array) -> Array:

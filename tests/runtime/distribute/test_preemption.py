@@ -56,9 +56,9 @@ def test_a_program_trains_on_in_the_grace_period(tmp_path, monkeypatch):
 
 
 def test_a_watcher_may_give_the_notice(tmp_path):
-    ends = []
+    ends, handler = [], signal.getsignal(signal.SIGTERM)
     program = Program(tmp_path, termination_watcher_fn=lambda: True, exit_fn=lambda: ends.append(True))
-    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    assert signal.getsignal(signal.SIGTERM) is handler
     while not ends:
         program.handler.run(lambda: None)
     assert ends == [True]
