@@ -18,6 +18,11 @@ Array = Any
 _TILE = 1 << 16
 
 
+def is_one_tile(*arrays: Array) -> bool:
+    """Return whether arrays are so small that their result is computed at once."""
+    return max(map(np.size, arrays)) <= _TILE
+
+
 def in_tiles(kernel: Callable[..., Array]) -> Callable[..., Array]:
     """Return `kernel`, a function of arrays that broadcast, such that threads share the tiles of large ones.
 
@@ -27,7 +32,7 @@ def in_tiles(kernel: Callable[..., Array]) -> Callable[..., Array]:
 
     @functools.wraps(kernel)
     def tiled(*arguments: Array) -> Array:
-        if max(map(np.size, arguments)) <= _TILE:
+        if is_one_tile(*arguments):
             return kernel(*arguments)
         shape = np.broadcast_shapes(*map(np.shape, arguments))
         flat = [np.broadcast_to(argument, shape).reshape(-1) for argument in arguments]
@@ -73,3 +78,18 @@ def in_rows(kernel: Callable[[Array, int], Array], x: Array) -> Array:
 
     run_all(*(functools.partial(compute, start) for start in range(0, len(rows), step)))
     return result.reshape(x.shape)
+
+
+def fill_parts(result: Array, kernel: Callable[[Array], Array], x: Array) -> None:
+    """Store `kernel(x)` of a kernel that treats the parts along the first axis alike; threads share them.
+
+    >>> result = np.empty((3, 1))
+    >>> fill_parts(result, lambda rows: rows.sum(1, keepdims=True), np.ones((3, 2)))
+    >>> result.tolist()
+    [[2.0], [2.0], [2.0]]
+    """
+
+    def compute(number: int) -> None:
+        result[number : number + 1] = kernel(x[number : number + 1])
+
+    run_all(*(functools.partial(compute, number) for number in range(len(x))))

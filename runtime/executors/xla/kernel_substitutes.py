@@ -17,6 +17,8 @@ from ...kernels.rows import combine_rows
 from ...kernels.special_functions import bessel, incomplete_gamma_beta
 from ...kernels.special_functions.gamma import digamma, log_gamma
 from ...kernels.special_functions.piecewise import piecewise
+from ...kernels.thread_pool import run_all
+from ...kernels.tiles import are_many_rows, fill_parts, is_one_tile
 from ...ops.arrays.select_kernel import selected
 from ...ops.framework.static_values import checked_dims
 from ...ops.linalg import matrix_functions
@@ -107,6 +109,12 @@ def _root(matrix: Any) -> Any:
     return wrapped(root)
 
 
+def _run_in_turn(*works: Any) -> None:
+    """Call functions one after the other: JAX traces on one thread."""
+    for work in works:
+        work()
+
+
 def _permuted(index: Any, keys: Any, top: Any, rounds: int) -> Any:
     """Return the images of `index` under a permutation of 0, 1, … `top`, by cycle walking of all at once."""
     size = jnp.ceil(jnp.log2(jnp.maximum(bare(top), 1).astype(np.float64))).astype(np.uint64)
@@ -124,6 +132,10 @@ def _permuted(index: Any, keys: Any, top: Any, rounds: int) -> Any:
 
 for _own, _other in (
     (is_short, lambda x, axis: False),  # XLA itself orders loops
+    (is_one_tile, lambda *arrays: True),
+    (are_many_rows, lambda x, axis: False),
+    (fill_parts, lambda result, kernel, x: result.assign(bare(kernel(x)))),
+    (run_all, _run_in_turn),
     (multiply, NumpyFunction(np.matmul, jnp.matmul)),
     (selected, NumpyFunction(np.where, jnp.where)),
     (combine_rows, lambda ufunc, result, places, rows: ufunc.at(result, places, rows)),

@@ -22,7 +22,7 @@ from ... import dtypes
 from ...core import shapes
 from ...ir.value_types import TensorType
 from ...kernels.rows import combine_along
-from ...kernels.thread_pool import run_all
+from ...kernels.tiles import fill_parts
 from ..arrays.shape_ops import shape as shape_of
 from ..framework.op import Input, Ints, Name, op
 from ..framework.op_families import FLOATS, REAL, Array, require_dtype
@@ -187,12 +187,8 @@ def _(images: Array, size: Array, method: str, antialias: bool) -> Array:
         else [(2, width), (1, height)]
     )
     steps = [(axis, *taps(images.shape[axis], new, method, antialias)) for axis, new in order]
-    result = np.empty((len(x), height, width, x.shape[3]), np.float32)
-
-    def compute(image: slice) -> None:
-        result[image] = functools.reduce(lambda part, step: _summed(part, *step), steps, x[image])
-
-    run_all(*(functools.partial(compute, slice(number, number + 1)) for number in range(len(x))))
+    result = np.empty((x.shape[0], height, width, x.shape[3]), np.float32)
+    fill_parts(result, lambda part: functools.reduce(lambda part, step: _summed(part, *step), steps, part), x)
     return result
 
 

@@ -1,5 +1,6 @@
 """Kernels of NumPy that JAX traces: all sizes compile, also those for which the kernel takes a way of its own."""
 
+import functools
 import os
 
 import agc.runtime as tf
@@ -21,6 +22,8 @@ ROWS = numbers.normal(size=(4000, 3)).astype(np.float32)  # short rows, which Nu
 MATRIX = numbers.normal(size=(600, 600)).astype(
     np.float32
 )  # a product that NumPy's kernels divide into parts
+UNITS = np.linspace(0, 1, 70_000, dtype=np.float32)  # which NumPy's kernels compute in tiles
+IMAGES = numbers.normal(size=(3, 4, 3, 2)).astype(np.float32)  # threads of the pool resize one each
 
 CASES = {
     "sum": (lambda x: tf.reduce_sum(x, -1), ROWS),
@@ -30,6 +33,8 @@ CASES = {
     "softmax": (lambda x: tf.nn.softmax(x), ROWS),
     "matvec": (lambda x: tf.linalg.matvec(x, x[0]), MATRIX),
     "matmul": (lambda x: x @ x, MATRIX),
+    "betainc": (lambda x: tf.math.betainc(x + 1, 2.0, x), UNITS),
+    "resize": (lambda x: tf.image.resize(x, [2, 5]), IMAGES),
     "tensordot": (lambda x: tf.gradients(tf.tensordot(x, x, [[0], [0]]) ** 2, x)[0], MATRIX),
 }
 
@@ -44,6 +49,14 @@ def test_large_arrays_are_computed_by_xla(name: str, monkeypatch: pytest.MonkeyP
     found = tf.function(function, jit_compile="xla")(tf.constant(x))
     expected = tf.function(function, jit_compile=False)(tf.constant(x))
     np.testing.assert_allclose(found, expected, rtol=2e-3, atol=1e-3 * np.abs(expected).max())
+
+
+def test_batches_of_images_of_any_length_are_resized_by_xla() -> None:
+    body = functools.partial(tf.image.resize, size=[2, 5])
+    signature = [tf.TensorSpec([None, 4, 3, 2])]
+    resized = tf.function(lambda x: body(x), jit_compile="xla", input_signature=signature)
+    for count in (3, 1, 0):
+        np.testing.assert_allclose(resized(IMAGES[:count]), body(IMAGES[:count]), rtol=1e-5, atol=1e-6)
 
 
 def test_faults_of_rules_are_no_refusals(monkeypatch: pytest.MonkeyPatch) -> None:
