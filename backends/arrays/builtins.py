@@ -6,11 +6,11 @@ import builtins
 from collections.abc import Callable
 from typing import Any
 
-from .items import backwards, enumerated, in_range, items_of, zipped
+from .items import backwards, enumerated, in_range, length, zipped
 
 ITERATION: dict[Callable[..., Any], Callable[..., Any]] = {
     builtins.enumerate: enumerated,
-    builtins.len: lambda value: items_of(value).count,
+    builtins.len: length,
     builtins.range: in_range,
     builtins.reversed: backwards,
     builtins.zip: zipped,

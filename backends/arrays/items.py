@@ -17,7 +17,10 @@ from .leaves import is_array
 
 
 class Items:
-    """`count` items, an int or a traced scalar; `get(index, rows)` makes one of the rows of `arrays` at the index."""
+    """`count` items; `get(index, rows)` makes one of the rows of `arrays` at the index.
+
+    `count` is an int or a traced scalar; there are no items if it is negative.
+    """
 
     def __init__(self, count: Any, arrays: Sequence[Any], get: Callable[[Any, Sequence[Any]], Any]) -> None:
         self.count, self.arrays, self.get = count, list(arrays), get
@@ -53,6 +56,12 @@ def items_of(value: Any) -> Items:
     raise TypeError(f"a staged `for` cannot iterate over {type(value).__name__}")
 
 
+def length(value: Any) -> Any:
+    """Return `len`. Loops need no bound of 0, which would be one more kernel to compile."""
+    count = items_of(value).count
+    return count if isinstance(count, int) else library().maximum(count, 0)
+
+
 def in_range(*bounds: Any) -> Any:
     """Return `range` with traced bounds; the step may be traced, but not zero."""
     if all(map(library().is_concrete, bounds)):
@@ -65,7 +74,7 @@ def in_range(*bounds: Any) -> Any:
     if library().is_concrete(step) and int(step) == 0:
         raise ValueError("range() arg 3 must not be zero")
     distance = stop if _is(start, 0) else stop - start
-    count = library().maximum(distance if _is(step, 1) else -(-distance // step), 0)
+    count = distance if _is(step, 1) else -(-distance // step)
     return Items(count, [], lambda index, rows: _sum(start, index if _is(step, 1) else index * step))
 
 

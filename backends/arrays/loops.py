@@ -86,7 +86,7 @@ def for_loop(
 
     step.__wrapped__ = body  # type: ignore[attr-defined]  # messages show the lines of the block itself
     start = (library().blank(type_of(last)), *state)
-    return while_loop(test, step, start, ("index", *names), {**options, "first": test(*start)})[1:]
+    return while_loop(test, step, start, ("index", *names), options)[1:]
 
 
 def _scanned(
