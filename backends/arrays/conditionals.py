@@ -21,7 +21,7 @@ from .failures import library
 from .leaves import Slot, type_of
 
 _CHEAP = 8
-"""The most operations of an operand of `and` that is computed without a branch."""
+"""The most operations of a block that is computed without a branch."""
 
 _SMALL = 64
 """The most elements of an array that is selected without a branch, which would take longer to compile."""
@@ -95,10 +95,10 @@ def _selected(going: Any, blocks: Sequence[Block], rows: Sequence[Row]) -> list[
 
 
 def _is_selection(blocks: Sequence[Block], rows: Sequence[Row]) -> bool:
-    """Return whether the branches compute nothing: they give small arrays or numbers that are there already."""
+    """Return whether both branches are computed, because they are cheap and give small arrays or numbers."""
     sizes = [math.prod(row.type.shape) for row in rows if row.type is not None]
-    return max(sizes, default=0) <= _SMALL and not any(
-        block.program.has_effects or block.program.operations() for block in blocks
+    return max(sizes, default=0) <= _SMALL and all(
+        _is_cheap(block) and block.program.is_selectable() for block in blocks
     )
 
 

@@ -46,6 +46,13 @@ class Program(Protocol):
         """Return the number of operations; infinity if there are loops, branches, or operations that may fail."""
         ...
 
+    def is_selectable(self) -> bool:
+        """Return whether the program may run where its results are not selected: it has finite derivatives.
+
+        A selection gives the other results a derivative of 0, and 0 times infinity is not a number.
+        """
+        ...
+
 
 class Library(Protocol):
     """An array library whose values are staged. Functions that it gets may use arrays from outside."""

@@ -20,6 +20,38 @@ from .flax_state import of_the_same_level, with_flax
 from .reverse import forwards_only
 from .unknown_values import unknown_value
 
+_LINEAR = {
+    lax.add_p,
+    lax.broadcast_in_dim_p,
+    lax.convert_element_type_p,
+    lax.max_p,
+    lax.min_p,
+    lax.neg_p,
+    lax.reshape_p,
+    lax.select_n_p,
+    lax.squeeze_p,
+    lax.sub_p,
+}
+"""Operations on elements whose derivatives are finite constants."""
+
+_DISCRETE = {
+    lax.and_p,
+    lax.div_p,
+    lax.eq_p,
+    lax.ge_p,
+    lax.gt_p,
+    lax.le_p,
+    lax.lt_p,
+    lax.mul_p,
+    lax.ne_p,
+    lax.not_p,
+    lax.or_p,
+    lax.rem_p,
+    lax.sign_p,
+    lax.xor_p,
+}
+"""Operations on elements that have no derivatives if they give integers or bools."""
+
 _WEAK_ZEROS = {"i": 0, "f": 0.0, "c": 0j}
 
 
@@ -39,15 +71,41 @@ class JaxProgram:
     def operations(self) -> float:
         return _operations(self._closed.jaxpr)
 
+    def is_selectable(self) -> bool:
+        return _is_selectable(self._closed.jaxpr)
+
 
 def _operations(jaxpr: Any) -> float:
     count = 0.0
     for equation in jaxpr.eqns:
         if equation.primitive in (lax.cond_p, lax.while_p, lax.scan_p):
             return math.inf
-        inner = [getattr(each, "jaxpr", each) for each in jax.extend.core.jaxprs_in_params(equation.params)]
+        inner = _inner(equation)
         count += sum(map(_operations, inner)) if inner else 1
     return count
+
+
+def _is_selectable(jaxpr: Any) -> bool:
+    for equation in jaxpr.eqns:
+        if equation.primitive.name in ("jit", "pjit"):
+            if not all(map(_is_selectable, _inner(equation))):
+                return False
+        elif equation.primitive in _DISCRETE:
+            if equation.outvars[0].aval.dtype.kind not in "biu" and not _is_scaling(equation):
+                return False
+        elif equation.primitive not in _LINEAR:
+            return False
+    return True
+
+
+def _is_scaling(equation: Any) -> bool:
+    """Return whether a product has a finite number as a factor, which is its derivative."""
+    literals = [var.val for var in equation.invars if isinstance(var, jax.extend.core.Literal)]
+    return equation.primitive is lax.mul_p and any(map(np.isfinite, literals))
+
+
+def _inner(equation: Any) -> list[Any]:
+    return [getattr(each, "jaxpr", each) for each in jax.extend.core.jaxprs_in_params(equation.params)]
 
 
 class JaxLibrary:

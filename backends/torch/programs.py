@@ -54,6 +54,9 @@ class TorchProgram:
         """Return the number of operations; infinity if one may fail, or is a loop or a branch."""
         return self._operations
 
+    def is_selectable(self) -> bool:
+        return not self._operations
+
 
 def trace(function: Callable[..., Sequence[Any]], types: Sequence[Type]) -> TorchProgram:
     """Trace a function of tensors of these types, while a function around it is traced."""

@@ -136,3 +136,59 @@ def test_concrete_tracers_run_python_itself():
 def test_rematerialized_blocks_have_the_same_gradient():
     staged = agc.jax.autograph(rows)
     assert jax.grad(jax.jit(jax.checkpoint(staged)))(1.3) == pytest.approx(float(jax.grad(rows)(1.3)))
+
+
+def scaled_down(x):
+    if x < 100:
+        x = 3 * x - 1
+    return x
+
+
+def times_infinity(x):
+    y = x
+    if x < 100:
+        y = x + 1
+    else:
+        y = x * jnp.inf
+    return y
+
+
+def root_or_zero(x):
+    y = 0 * x
+    if x > 0:
+        y = jnp.sqrt(x)
+    return y
+
+
+@pytest.mark.parametrize("function, conditionals", [(scaled_down, 0), (times_infinity, 1), (root_or_zero, 1)])
+def test_branches_are_selected_only_where_derivatives_are_finite(function, conditionals):
+    """The derivative of a selection is 0 times that of the other branch, which is no number if that is infinite."""
+    staged = agc.jax.autograph(function)
+    assert str(jax.make_jaxpr(staged)(1.0)).count("cond[") == conditionals
+    assert jnp.isfinite(jax.grad(staged)(0.0))
+    differences = (staged(2.25) - staged(1.75)) / 0.5
+    assert jax.grad(staged)(2.0) == pytest.approx(float(differences), rel=1e-2)
+
+
+def test_large_arrays_are_not_computed_in_both_branches():
+    assert "cond[" in str(jax.make_jaxpr(agc.jax.autograph(shifted))(jnp.zeros(65)))
+    assert "cond[" not in str(jax.make_jaxpr(agc.jax.autograph(shifted))(jnp.zeros(64)))
+
+
+def shifted(x):
+    if x.sum() > 0:
+        x = x + 1
+    return x
+
+
+@agc.jax.jit
+def count_up(start, stop, step):
+    count = 0
+    for _ in range(start, stop, step):
+        count += 1
+    return count, len(range(start, stop, step))
+
+
+@pytest.mark.parametrize("bounds", [(0, -3, 1), (5, 2, 1), (2, 5, -2), (5, 0, -2), (0, 5, 2)])
+def test_empty_ranges_have_no_items(bounds):
+    assert count_up(*map(jnp.int32, bounds)) == (len(range(*bounds)),) * 2
