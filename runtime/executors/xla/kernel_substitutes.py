@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from ...kernels import fourier
 from ...kernels.loops import iterate, scan
 from ...kernels.matrix_products import multiply
 from ...kernels.random import rejection_samplers
@@ -143,6 +144,10 @@ for _own, _other in (
     (np.linalg.eig, _of_finite("eig")),
     (np.linalg.norm, _of_finite("norm")),
     (np.linalg.svd, _of_finite("svd")),
+    (fourier.fftn, NumpyFunction(fourier.fftn, jnp.fft.fftn)),
+    (fourier.ifftn, NumpyFunction(fourier.ifftn, jnp.fft.ifftn)),
+    (fourier.rfftn, NumpyFunction(fourier.rfftn, jnp.fft.rfftn)),
+    (fourier.irfftn, NumpyFunction(fourier.irfftn, jnp.fft.irfftn)),
     (iterate, _iterated),
     (scan, _scanned),
     (piecewise, _selected),

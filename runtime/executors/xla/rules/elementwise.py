@@ -12,14 +12,9 @@ from jax import lax
 
 from .... import dtypes
 from ....ops.math.cast import limits
-from ..rule_registry import NotLoweredError, lowers
+from ..rule_registry import lowers
 
 Array = Any
-
-
-@lowers("where")
-def _(site: Any, condition: Array, x: Array, y: Array) -> Array:
-    return jnp.where(condition, x, y)
 
 
 @lowers("floordiv")
@@ -162,13 +157,6 @@ def _(site: Any, value: Array) -> Array:
         return converted(value, site.dtype)
     low, high = limits(dtypes.as_dtype(value.dtype), wanted)
     return converted(jnp.minimum(jnp.maximum(value, low), high), site.dtype)
-
-
-@lowers("bitcast")
-def _(site: Any, x: Array) -> Array:
-    if x.dtype.kind == "c" or site.dtype.kind in "cb" or x.dtype.kind == "b":
-        raise NotLoweredError("JAX has no bits of bool and complex numbers")
-    return lax.bitcast_convert_type(x, site.dtype)
 
 
 @lowers("expint")

@@ -14,22 +14,6 @@ from .padding import known
 Array = Any
 
 
-@lowers("softmax")
-def _(site: Any, logits: Array) -> Array:
-    return jax.nn.softmax(logits, site.attrs["axis"])
-
-
-@lowers("log_softmax")
-def _(site: Any, logits: Array) -> Array:
-    return jax.nn.log_softmax(logits, site.attrs["axis"])
-
-
-@lowers("softmax_cross_entropy")
-def _(site: Any, labels: Array, logits: Array) -> Array:
-    wide = logits.astype(np.result_type(logits.dtype, np.float32))
-    return -jnp.sum(labels * jax.nn.log_softmax(wide, -1), -1)
-
-
 @lowers("sparse_softmax_cross_entropy")
 def _(site: Any, labels: Array, logits: Array) -> Array:
     labels = jnp.asarray(labels)
@@ -45,11 +29,6 @@ def _(site: Any, indices: Array, depth: Array, on_value: Array, off_value: Array
     places = jnp.expand_dims(indices, axis)
     numbers = np.arange(count).reshape(-1, *(1,) * (places.ndim - 1 - axis % places.ndim))
     return jnp.where(places == numbers, on_value, off_value)
-
-
-@lowers("sequence_mask")
-def _(site: Any, lengths: Array, maxlen: Array) -> Array:
-    return jnp.arange(site.shape[-1]) < jnp.expand_dims(lengths, -1)
 
 
 @lowers("histogram_fixed_width")

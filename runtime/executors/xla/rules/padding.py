@@ -47,13 +47,6 @@ def _(site: Any, tensor: Array, paddings: Array, shape: Array) -> Array:
     return tensor
 
 
-@lowers("repeat")
-def _(site: Any, x: Array, repeats: Array) -> Array:
-    axis = site.attrs["axis"]
-    whole = jnp.atleast_1d(x) if axis is not None else jnp.reshape(x, -1)
-    return jnp.repeat(whole, known(repeats, "numbers of repetitions"), axis or 0)
-
-
 @lowers("sum_repeated")
 def _(site: Any, x: Array, repeats: Array, shape: Array) -> Array:
     axis = site.attrs["axis"]
@@ -68,17 +61,6 @@ def _(site: Any, x: Array, repeats: Array, shape: Array) -> Array:
 @lowers("meshgrid")
 def _(site: Any, vectors: list[Array]) -> list[Array]:
     return list(jnp.meshgrid(*vectors, indexing=site.attrs["indexing"]))
-
-
-@lowers("overlap_and_add")
-def _(site: Any, signal: Array, frame_step: Array) -> Array:
-    step = int(known(frame_step, "step"))
-    count, length = signal.shape[-2:]
-    total = jnp.zeros(site.shape, site.dtype)
-    for number in range(count):
-        start = number * step
-        total = total.at[..., start : start + length].add(signal[..., number, :])
-    return total
 
 
 @lowers("replace_masked")

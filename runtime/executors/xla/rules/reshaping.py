@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import jax.numpy as jnp
@@ -23,26 +22,6 @@ def _(site: Any, tensor: Array, shape: Array) -> Array:
     return jnp.reshape(tensor, sizes if is_static else known(shape, "shape").tolist())
 
 
-@lowers("expand_dims")
-def _(site: Any, tensor: Array) -> Array:
-    return jnp.expand_dims(tensor, site.attrs["axis"])
-
-
-@lowers("squeeze")
-def _(site: Any, tensor: Array) -> Array:
-    return jnp.squeeze(tensor, site.attrs["axis"])
-
-
-@lowers("broadcast_to")
-def _(site: Any, tensor: Array, *_: Array) -> Array:
-    return jnp.broadcast_to(tensor, site.shape)
-
-
-@lowers("fill")
-def _(site: Any, shape: Array, value: Array) -> Array:
-    return jnp.full(site.shape, value, site.dtype)
-
-
 @lowers("range")
 def _(site: Any, *bounds: Array) -> Array:
     if any(map(is_sizes, bounds)):
@@ -54,13 +33,3 @@ def _(site: Any, *bounds: Array) -> Array:
 @lowers("zeros", "ones")
 def _(site: Any, shape: Array) -> Array:
     return getattr(jnp, site.operation.type)(site.shape, site.dtype)
-
-
-@lowers("zeros_like", "ones_like")
-def _(site: Any, tensor: Array) -> Array:
-    return getattr(jnp, site.operation.type)(tensor, site.dtype)
-
-
-@lowers("stack")
-def _(site: Any, values: Sequence[Array]) -> Array:
-    return jnp.stack(values, site.attrs["axis"])
