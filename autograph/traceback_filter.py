@@ -57,8 +57,10 @@ def _filter_members(members: Mapping[str, Any]) -> None:
         if type(member) in _WRAPPERS:
             member = getattr(member, _WRAPPERS[type(member)])
         if type(member) is types.FunctionType:
-            if not name.startswith("_") or name.endswith("__"):
+            if not name.startswith("_") or name.endswith("__") or name in _CALLED_BY_C:
                 _filter_function(member)
+        elif type(getattr(type(member), "__func__", None)) is types.MemberDescriptorType:
+            _filter_members({name: member.__func__})  # of an operator in C
         elif isinstance(member, property):
             _filter_members({"fget": member.fget, "fset": member.fset, "fdel": member.fdel})
         elif isinstance(member, type) and member not in _CLASSES:
@@ -200,6 +202,8 @@ _WRAPPERS = {
     functools.cached_property: "func",
     type(functools.cache(_encoded)): "__wrapped__",
 }
+_CALLED_BY_C = {"_call", "_converted"}
+"""The methods that the C function in the slot `__call__` of an operation runs."""
 _COMPILER = tuple(
     f"agc.runtime.{package}."
     for package in (

@@ -516,6 +516,11 @@ static void forget_operator(PyObject *object)
     Py_TYPE(object)->tp_free(object);
 }
 
+static PyMemberDef members_of_operator[] = {
+    {"__func__", T_OBJECT_EX, offsetof(Operator, method), READONLY, NULL},
+    {NULL},
+};
+
 static PyTypeObject OperatorType = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "agc.runtime.Operator",
     .tp_basicsize = sizeof(Operator),
@@ -525,6 +530,7 @@ static PyTypeObject OperatorType = {
     .tp_call = PyVectorcall_Call,
     .tp_descr_get = bound_operator,
     .tp_getattro = attribute_of_operator,
+    .tp_members = members_of_operator,
 };
 
 static PyObject *make_operator(PyObject *module, PyObject *args)
