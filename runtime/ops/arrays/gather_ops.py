@@ -179,9 +179,7 @@ def gather_nd(params: Input, indices: Input, batch_dims: int = 0, name: Name = N
     >>> gather_nd([[1, 2], [3, 4]], [[0, 1], [1, 0]])
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([2, 3], dtype=int32)>
     """
-    _check_indices(indices)
-    if indices.shape == ():
-        raise ValueError("indices must be at least a vector")
+    _check_coordinates(indices)
     if params.shape is None or indices.shape is None or indices.shape[-1] is None:
         return TensorType(params.dtype, None)
     depth = indices.shape[-1] + batch_dims
@@ -191,6 +189,12 @@ def gather_nd(params: Input, indices: Input, batch_dims: int = 0, name: Name = N
             f"saw: {indices.shape[-1]} vs. {len(params.shape)}"
         )
     return TensorType(params.dtype, (*indices.shape[:-1], *params.shape[depth:]))
+
+
+def _check_coordinates(indices: Any) -> None:
+    _check_indices(indices)
+    if indices.shape == ():
+        raise ValueError("indices must be at least a vector")
 
 
 @gather_nd.kernel
@@ -215,7 +219,7 @@ def put_back_nd(
     >>> put_back_nd([1, 2], [[0, 1], [0, 1]], [1, 2], 0)
     <tf.Tensor: shape=(1, 2), dtype=int32, numpy=array([[0, 3]], dtype=int32)>
     """
-    _check_indices(indices)
+    _check_coordinates(indices)
     return TensorType(updates.dtype, dims(shape))
 
 
