@@ -15,13 +15,16 @@ from typing import TYPE_CHECKING, Any
 from .. import dtypes, errors
 from ..ir.builder import Builder
 from ..ir.value_types import TensorType
+from ..ops.linalg.einsum import einsum_op
+from ..ops.linalg.matmul import matmul_op
+from ..ops.linalg.tensordot import tensordot_op
 from . import EXECUTORS
 from .llvm import tiering
 
 if TYPE_CHECKING:
     from ..ops.framework.eager_calls import EagerCall
 
-_FAST = frozenset({"matmul", "tensordot", "einsum"})
+_FAST = frozenset({matmul_op, tensordot_op, einsum_op})
 """Operations whose kernels are routines of BLAS, as in native code."""
 
 
@@ -31,7 +34,7 @@ def compiled_kernel(call: EagerCall, arrays: Sequence[Any]) -> Callable[..., Any
     Like the call's kernel, it takes all arrays, and then the attributes that it does not read.
     """
     op: Any = call.op
-    if op.name in _FAST or not call.is_closed or not call.is_plain or not tiering.is_wanted():
+    if op in _FAST or not call.is_closed or not call.is_plain or not tiering.is_wanted():
         return None
     builder = Builder(op.name)
     varying = [i for i, x in enumerate(call.template) if x is None]
