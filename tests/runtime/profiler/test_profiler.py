@@ -135,7 +135,7 @@ def test_the_page_is_self_contained(report, tmp_path):
 def test_many_calls_are_counted_but_not_all_kept(monkeypatch):
     monkeypatch.setattr(recorder, "MOST_EVENTS", 5)
     f = tf.function(lambda x: tf.while_loop(lambda x: x < 20, lambda x: x + 1, [x]))
-    report = tf.profiler.profile(f, 0)
+    report = tf.profiler.profile(f, tf.constant(0))
     assert len(report.trace()["traceEvents"]) == 1 + 5
     assert {row.name: row.calls for row in report.rows}["add"] == 20
     assert "only counted" in report.text()
