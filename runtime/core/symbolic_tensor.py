@@ -109,8 +109,10 @@ class SymbolicTensor(Tensor):
     @property
     def numpy(self) -> NoReturn:
         """Raise AttributeError, so that `hasattr(x, "numpy")` distinguishes eager tensors from traced ones."""
+        made = self._builder.origin_of(self._value)
+        place = "" if made is None else f" at {made.filename}:{made.line}, in {made.function}"
         reason = (
-            f"the graph of `{self._builder.name}` computes it. Return it from there, and use the returned tensor."
+            f"the graph of `{self._builder.name}` computes it{place}. Return it, and use the returned tensor."
             if self._builder.is_over()
             else "it gets its value when the graph runs. Use functions of tf, or tf.numpy_function for what only "
             "NumPy has."
