@@ -1,6 +1,7 @@
 """The contestants: a library in one of its modes, if an interpreter has it.
 
-agc eager      operations one by one            TF eager        operations one by one, of eager workloads
+agc eager      operations one by one, after     TF eager        operations one by one, of eager workloads
+               half a second of calls
 agc plan       jit_compile=False                TF graph        tf.function
 agc automatic  jit_compile=None, after half     TF XLA          jit_compile=True
                a second of calls                JAX, torch, torch compiled, numba
@@ -72,7 +73,7 @@ def _compiler(numpy: ModuleType) -> tuple[Any, ...]:
 REFERENCE, LIMIT = "NumPy", "limit"
 
 CONTESTANTS = (
-    Contestant("agc eager", "agc.runtime", "tensorflow", _eager, True, is_eager=True),
+    Contestant("agc eager", "agc.runtime", "tensorflow", _eager, True, is_automatic=True, is_eager=True),
     Contestant("agc plan", "agc.runtime", "tensorflow", lambda tf: (tf, False), True),
     Contestant("agc automatic", "agc.runtime", "tensorflow", lambda tf: (tf, None), True, is_automatic=True),
     Contestant("agc native", "agc.runtime", "tensorflow", lambda tf: (tf, True), True),
