@@ -7,9 +7,9 @@ process 1: written_once("ckpt-1", write)     returns when process 0 has written;
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import tempfile
-import zlib
 from collections.abc import Callable, Iterator
 
 from .. import errors
@@ -39,7 +39,8 @@ def computed_by_all(path: str, write: Callable[[str], None]) -> None:
 def _one_writer(path: str) -> Iterator[bool]:
     """Give whether this process writes the path. At the end, wait for the other processes."""
     rank = collectives.active.engine.rank
-    paths = collectives.sizes_of(zlib.crc32(os.path.abspath(path).encode()))
+    digest = hashlib.blake2b(os.path.abspath(path).encode(), digest_size=8).digest()
+    paths = collectives.sizes_of(int.from_bytes(digest, "big", signed=True))
     try:
         yield rank == 0 or paths[rank] != paths[0]
     except Exception:
