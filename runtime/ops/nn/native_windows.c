@@ -145,6 +145,8 @@ static PyObject *slide(PyObject *module, PyObject *arguments)
         || !read_array(w, type, is_choice ? windows : has_filter ? filter : NULL, is_choice ? 4 : 3, &data[2])
         || !read_array(z, type, is_choice ? large : NULL, 4, &data[3]))
         Py_RETURN_FALSE;
+    PyObject *changed = is_choice ? z : !strcmp(name, "correlate") ? w : !strcmp(name, "spread") || !strcmp(name, "share") ? x : y;
+    if (!PyArray_ISWRITEABLE((PyArrayObject *)changed)) Py_RETURN_FALSE;
     Py_BEGIN_ALLOW_THREADS
     slides[which].run[type == NPY_DOUBLE](&g, data[0], data[1], data[2], data[3]);
     Py_END_ALLOW_THREADS
