@@ -27,7 +27,7 @@ from ..ops.framework.eager_calls import KeptAttributes
 from .tape_records import Grads, Record, pulled_back
 
 OFTEN = 128
-"""How many times a gradient function runs before it is traced. A whole tape is traced before that."""
+"""The number of runs of a gradient function before it is traced. A whole tape is traced before that."""
 
 _MOST = 64
 

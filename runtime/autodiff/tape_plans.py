@@ -27,7 +27,7 @@ from .sparse_gradients import HANDING_ON
 from .tape_records import Key, Record, key_of
 
 OFTEN = 6
-"""How many times a backward pass runs before it is traced, which takes as long as five runs."""
+"""The number of runs of a backward pass before it is traced, which takes as long as five runs."""
 
 _MOST_RECORDS = 4_096
 _MOST = 64

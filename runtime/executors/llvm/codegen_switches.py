@@ -29,7 +29,7 @@ _STRENGTH_REDUCTION = "disable-lsr"
 
 _lock = threading.Lock()
 _users = [0, 0]
-"""How many generate code without and with strength reduction of loops."""
+"""The numbers of blocks that generate code without and with strength reduction of loops."""
 _set: dict[str, bool] = {}
 """The switches that are set, by name."""
 

@@ -33,7 +33,7 @@ from .codegen.value_names import ValueNames
 from .kernel_callbacks import Callback, Sizes
 from .list_abi import description, export_list, import_list, sizes_described, tensors_handed_over
 from .opt_levels import Level, level
-from .parallel_codegen import Works
+from .parallel_codegen import Tasks
 from .unit_text import UnitText
 
 _MANY = 64
@@ -99,7 +99,7 @@ class CompilationUnit:
     """A shape-specialized graph as an LLVM module; with `is_measured`, it is instrumented for profiles.
 
     `donors` has the inputs whose memory outputs may use; `overwritten` has those whose memory they do use.
-    With `works`, LLVM compiles complete functions in the background.
+    With `tasks`, LLVM compiles complete functions in the background.
     """
 
     def __init__(
@@ -109,7 +109,7 @@ class CompilationUnit:
         donors: Mapping[int, int] = _NONE,
         donation: Donation = Donation.EARLY,
         is_located: bool = False,
-        works: Works | None = None,
+        tasks: Tasks | None = None,
     ) -> None:
         self.graph = graph
         self.level = level(graph)
@@ -118,9 +118,9 @@ class CompilationUnit:
         self.module = ir().Module("agc")
         self.host = self.module.host = Host(self.module)
         self.module.kept = Arena(self.module)
-        self._works = works or Works()
-        begin = functools.partial(llvm_engine.begin, level=self.level, works=self._works)
-        self._text = self.module.text = UnitText(self.module, begin if works is not None else None)
+        self._tasks = tasks or Tasks()
+        begin = functools.partial(llvm_engine.begin, level=self.level, tasks=self._tasks)
+        self._text = self.module.text = UnitText(self.module, begin if tasks is not None else None)
         self.results = [content(output.spec) for output in graph.outputs]
         arguments = len(graph.inputs) + len(graph.outputs) + 1
         kind = ir().FunctionType(integer(32), [pointer()] * arguments)
@@ -200,7 +200,7 @@ class CompilationUnit:
     def assembled(self) -> list[bytes]:
         """Return the object files of the module."""
         self.host.finish()
-        return llvm_engine.assembled_parts(self._text.parts(), self.level, self._works)
+        return llvm_engine.assembled_parts(self._text.parts(), self.level, self._tasks)
 
     def forget(self) -> None:
         """Break the reference cycles of the module, which is not needed any more.

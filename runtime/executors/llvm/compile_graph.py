@@ -19,7 +19,7 @@ from ...ir.value_types import ListType, VariableType
 from . import availability, list_abi, llvm_engine
 from .codegen.llvm_types import STORED
 from .diagnostics import CompilationError, FaultBoundary
-from .parallel_codegen import Works
+from .parallel_codegen import Tasks
 
 _FEWEST = 1024
 """The number of elements from which a variable is overwritten by its new value, if all together are many."""
@@ -74,13 +74,13 @@ def lowered(
     is_measured: bool = False,
     with_sizes: bool = True,
     is_located: bool = False,
-    works: Works | None = None,
+    tasks: Tasks | None = None,
 ) -> Any:
     """Lower a graph without variables, for inputs of these types or constants, to a `CompilationUnit`.
 
     `assigned` are the inputs whose new values are the last outputs. With `is_measured`, the code is
     instrumented for a profile. Without `with_sizes`, all shapes must be static. With `is_located`, the unit has the
-    operation of each instruction. With `works`, LLVM begins with complete functions. Raise `CannotCompileError` with
+    operation of each instruction. With `tasks`, LLVM begins with complete functions. Raise `CannotCompileError` with
     the reasons.
     """
     why = availability.missing()
@@ -95,7 +95,7 @@ def lowered(
     first = len(graph.outputs) - len(assigned)
     donors = {first + i: given.index(number) for i, number in enumerate(assigned)}
     whole = schedule_updates.run(regroup_products.run(plain))
-    unit = _unit(whole, is_measured, donors, is_located, works)
+    unit = _unit(whole, is_measured, donors, is_located, tasks)
     if any(len(graph.outputs) - 1 - i in unit.sized for i in range(len(assigned))):
         raise CannotCompileError(["the new shape of a variable depends on values"])
     unit.assigned = [number for i, number in donors.items() if i not in unit.overwritten]
@@ -103,7 +103,7 @@ def lowered(
 
 
 def _unit(
-    graph: Graph, is_measured: bool, donors: Mapping[int, int], is_located: bool, works: Works | None
+    graph: Graph, is_measured: bool, donors: Mapping[int, int], is_located: bool, tasks: Tasks | None
 ) -> Any:
     """Lower a graph whose outputs may use the memory of the inputs in `donors`."""
     from .codegen.early_outputs import Donation
@@ -114,9 +114,9 @@ def _unit(
     total = sum(sizes.values())
     large = {i: donors[i] for i in donors if sizes[i] >= _FEWEST and total > LONG}
     try:
-        return CompilationUnit(graph, is_measured, large, Donation.EARLY, is_located, works)
+        return CompilationUnit(graph, is_measured, large, Donation.EARLY, is_located, tasks)
     except TooLateError:
-        return CompilationUnit(graph, is_measured, large, Donation.LAST, is_located, works)
+        return CompilationUnit(graph, is_measured, large, Donation.LAST, is_located, tasks)
 
 
 def text(graph: Graph) -> str:

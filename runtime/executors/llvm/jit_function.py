@@ -28,7 +28,7 @@ from .call import native_call
 from .compile_graph import prepared, refused
 from .diagnostics import FaultBoundary
 from .list_abi import demand_compiled, described, received
-from .parallel_codegen import Works
+from .parallel_codegen import Tasks
 
 if TYPE_CHECKING:
     from .call.kernel import Kernel
@@ -203,7 +203,7 @@ class JitFunction(CompiledFunction):
 
     def _compiled(self, arguments: Sequence[Any]) -> Compiled:
         with FaultBoundary(self.graph), Pause(), room_for(self.graph):
-            unit, by_value = self._lowered(arguments, Works())
+            unit, by_value = self._lowered(arguments, Tasks())
             if by_value != self.by_value:
                 self.by_value = by_value
                 self._code.clear()
@@ -217,11 +217,11 @@ class JitFunction(CompiledFunction):
         self._specs[key] = dict(zip(self._made, unit.lists, strict=True)) | unit.sized
         return code
 
-    def _lowered(self, arguments: Sequence[Any], works: Works | None = None) -> tuple[Any, tuple[int, ...]]:
+    def _lowered(self, arguments: Sequence[Any], tasks: Tasks | None = None) -> tuple[Any, tuple[int, ...]]:
         graph, self._assigned = prepared(self._whole)
         self._varies |= bool(self.by_value) and len(self._code) >= _MOST_VALUES
         return value_specialization.lowered_for(
-            graph, arguments, self._assigned, self.by_value, self._is_measured, self._varies, works
+            graph, arguments, self._assigned, self.by_value, self._is_measured, self._varies, tasks
         )
 
     def _code_of(self, unit: Any, key: Any) -> Compiled:

@@ -23,7 +23,7 @@ from . import object_cache
 from .codegen_switches import few_passes
 from .module_partition import ModulePart, partition
 from .opt_levels import ALL, COLD, Level
-from .parallel_codegen import Works, emitted, run_passes
+from .parallel_codegen import Tasks, emitted, run_passes
 
 _loading = threading.Lock()
 
@@ -91,24 +91,24 @@ def optimized(text: str, level: Level = ALL) -> str:
 
 def assembled(text: str, level: Level = ALL) -> list[bytes]:
     """Return the object files of an IR text, from the object cache if possible."""
-    return assembled_parts(partition(text), level, Works())
+    return assembled_parts(partition(text), level, Tasks())
 
 
-def assembled_parts(parts: Sequence[ModulePart], level: Level, works: Works) -> list[bytes]:
-    """Return the object files of modules, of which `works` may have some."""
+def assembled_parts(parts: Sequence[ModulePart], level: Level, tasks: Tasks) -> list[bytes]:
+    """Return the object files of modules, of which `tasks` may have some."""
     for part in parts:
-        _add(works, part, level)
-    return works.results([part.text for part in parts])
+        _add(tasks, part, level)
+    return tasks.results([part.text for part in parts])
 
 
-def begin(part: ModulePart, level: Level, works: Works) -> None:
+def begin(part: ModulePart, level: Level, tasks: Tasks) -> None:
     """Compile a module in the background, if there is a second processor."""
-    _add(works, part, level)
-    works.begin()
+    _add(tasks, part, level)
+    tasks.begin()
 
 
-def _add(works: Works, part: ModulePart, level: Level) -> None:
-    works.add(part.text, functools.partial(_assembled, part.text, COLD if part.is_cold else level))
+def _add(tasks: Tasks, part: ModulePart, level: Level) -> None:
+    tasks.add(part.text, functools.partial(_assembled, part.text, COLD if part.is_cold else level))
 
 
 def _assembled(text: str, level: Level) -> bytes:

@@ -79,7 +79,7 @@ class ModuleText:
         self.globals: dict[str, str] = {}
         self.metadata: dict[str, str] = {}
         self.used: dict[str, Counter[str]] = {}
-        """How often each function uses each symbol."""
+        """The number of uses of each symbol in each function."""
 
     @classmethod
     def parsed(cls, text: str) -> ModuleText:

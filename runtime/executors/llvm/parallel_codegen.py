@@ -18,32 +18,32 @@ from typing import Any
 _PASSES = "LLVMPY_RunNewModulePassManager"
 _EMIT = "LLVMPY_TargetMachineEmitToMemory"
 
-Work = Callable[[], bytes]
+Task = Callable[[], bytes]
 
 
-class Works:
-    """Works that threads do, by name; the thread that needs the results helps."""
+class Tasks:
+    """Tasks that threads run, by name; the thread that needs the results helps."""
 
     def __init__(self) -> None:
-        self._rest: dict[str, Work] = {}
+        self._rest: dict[str, Task] = {}
         self._found: dict[str, bytes] = {}
         self._known: set[str] = set()
         self._errors: list[Exception] = []
         self._threads: list[threading.Thread] = []
 
-    def add(self, name: str, work: Work) -> None:
-        """Add a work, unless it is known."""
+    def add(self, name: str, task: Task) -> None:
+        """Add a task, unless it is known."""
         if name not in self._known:
             self._known.add(name)
-            self._rest[name] = work
+            self._rest[name] = task
 
     def begin(self) -> None:
-        """Do the works in the background, if there is a second processor."""
+        """Run the tasks in the background, if there is a second processor."""
         if processors() > 1 and not any(thread.is_alive() for thread in self._threads):
             self._start()
 
     def results(self, names: Sequence[str]) -> list[bytes]:
-        """Return the results of some works. Other works that have not begun are dropped."""
+        """Return the results of some tasks. Other tasks that have not begun are dropped."""
         for other in self._known.difference(names):
             self._rest.pop(other, None)
         busy = sum(thread.is_alive() for thread in self._threads)
@@ -70,11 +70,11 @@ class Works:
     def _run(self) -> None:
         while not self._errors:
             try:
-                name, work = self._rest.popitem()
+                name, task = self._rest.popitem()
             except KeyError:
                 return
             try:
-                self._found[name] = work()
+                self._found[name] = task()
             except Exception as error:
                 self._errors.append(error)
 
@@ -84,7 +84,7 @@ _PROMPT = 1e-4
 
 _lock = threading.Lock()
 _interval = [0, 0.0]
-"""How many blocks need frequent switches, and the switch interval before them."""
+"""The number of blocks that need frequent switches, and the switch interval before them."""
 
 
 @contextlib.contextmanager

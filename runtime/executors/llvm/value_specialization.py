@@ -20,7 +20,7 @@ from ...ir.graph import Constant, Graph
 from ...ir.value_types import ListType, TensorType
 from .compile_graph import lowered
 from .list_abi import described
-from .parallel_codegen import Works
+from .parallel_codegen import Tasks
 
 
 def lowered_for(
@@ -30,11 +30,11 @@ def lowered_for(
     by_value: tuple[int, ...],
     is_measured: bool = False,
     sizes_first: bool = False,
-    works: Works | None = None,
+    tasks: Tasks | None = None,
 ) -> tuple[Any, tuple[int, ...]]:
     """Compile a graph for these inputs. Return the unit, and the inputs it is specialized for, `by_value` included.
 
-    Lists are specialized by length. With `sizes_first`, dynamic sizes are preferred if possible. With `works`,
+    Lists are specialized by length. With `sizes_first`, dynamic sizes are preferred if possible. With `tasks`,
     LLVM begins with complete functions.
     """
 
@@ -43,7 +43,7 @@ def lowered_for(
             _known(value.spec, argument, i in chosen)
             for i, (value, argument) in enumerate(zip(graph.inputs, arguments, strict=True))
         ]
-        return lowered(graph, known, assigned, is_measured, with_sizes, works=works)
+        return lowered(graph, known, assigned, is_measured, with_sizes, tasks=tasks)
 
     if sizes_first:
         with contextlib.suppress(CannotCompileError):

@@ -59,7 +59,7 @@ def test_the_line_is_named_inside_of_loops() -> None:
     "error", [KeyError("x"), NotImplementedError(), RuntimeError("LLVM IR parsing error\n1")]
 )
 def test_code_refused_by_llvm_is_a_fault_of_agc(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(parts: object, level: object, works: object) -> bytes:
+    def refuse(parts: object, level: object, tasks: object) -> bytes:
         raise error
 
     runtime_library.load()  # which is not to be refused

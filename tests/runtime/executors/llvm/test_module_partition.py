@@ -89,7 +89,7 @@ def test_complete_functions_are_compiled_while_others_are_emitted(monkeypatch: p
     begun: list[ModulePart] = []
     begin = llvm_engine.begin
     monkeypatch.setattr(
-        llvm_engine, "begin", lambda part, level, works: (begun.append(part), begin(part, level, works))
+        llvm_engine, "begin", lambda part, level, tasks: (begun.append(part), begin(part, level, tasks))
     )
     x = tf.constant(RANDOM.standard_normal((300, 300)))
     table = RANDOM.standard_normal((300, 300))

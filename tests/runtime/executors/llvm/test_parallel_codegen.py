@@ -7,18 +7,18 @@ import threading
 
 import pytest
 from agc.runtime.executors.llvm import parallel_codegen
-from agc.runtime.executors.llvm.parallel_codegen import Work, Works, frequent_switches
+from agc.runtime.executors.llvm.parallel_codegen import Task, Tasks, frequent_switches
 
 
 def fail() -> bytes:
     raise ValueError("no code")
 
 
-def in_parallel(given: list[Work]) -> list[bytes]:
-    works = Works()
+def in_parallel(given: list[Task]) -> list[bytes]:
+    tasks = Tasks()
     for i, work in enumerate(given):
-        works.add(str(i), work)
-    return works.results([str(i) for i in range(len(given))])
+        tasks.add(str(i), work)
+    return tasks.results([str(i) for i in range(len(given))])
 
 
 def test_results_have_the_order_of_the_works() -> None:
@@ -51,7 +51,7 @@ def test_without_further_threads_this_one_does_the_work(monkeypatch: pytest.Monk
 
 def test_works_begin_in_the_background_and_run_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parallel_codegen, "processors", lambda: 2)
-    works, done, runs = Works(), threading.Event(), []
+    tasks, done, runs = Tasks(), threading.Event(), []
 
     def work() -> bytes:
         runs.append(threading.current_thread().name)
@@ -59,19 +59,19 @@ def test_works_begin_in_the_background_and_run_once(monkeypatch: pytest.MonkeyPa
         return b"early"
 
     for _ in range(2):
-        works.add("early", work)
-        works.begin()
+        tasks.add("early", work)
+        tasks.begin()
         assert done.wait(30)
-    works.add("late", lambda: b"late")
-    assert works.results(["late", "early"]) == [b"late", b"early"]
+    tasks.add("late", lambda: b"late")
+    assert tasks.results(["late", "early"]) == [b"late", b"early"]
     assert runs == ["agc-codegen"]
 
 
 def test_works_that_are_not_needed_are_dropped() -> None:
-    works = Works()
-    works.add("needless", fail)
-    works.add("needed", lambda: b"1")
-    assert works.results(["needed"]) == [b"1"]
+    tasks = Tasks()
+    tasks.add("needless", fail)
+    tasks.add("needed", lambda: b"1")
+    assert tasks.results(["needed"]) == [b"1"]
 
 
 def test_the_last_block_restores_the_switch_interval() -> None:
