@@ -31,13 +31,19 @@ class Field(NamedTuple):
 
 
 class Declaration(NamedTuple):
-    """The fields of a message in the order of their numbers, its choice (or ""), and the fields of the choice."""
+    """The fields of a message in the order of their numbers, its choice (or ""), and the fields of the choice.
+
+    `messages` has the texts of the messages that are declared inside, by their names.
+    """
 
     fields: dict[str, Field]
     choice: str
     members: frozenset[str]
+    messages: dict[str, str]
 
 
+_MESSAGE = re.compile(r"message (\w+) \{((?:[^{}]|\{[^{}]*\})*)\}")
+_COMMENT = re.compile(r"//.*")
 _FIELD = re.compile(r"(repeated )?(?:map<string, (\w+)>|(\w+)) (\w+) = (\d+);")
 _ONEOF = re.compile(r"oneof (\w+) \{(.*?)\}", re.DOTALL)
 
@@ -47,7 +53,12 @@ def declared(text: str) -> Declaration:
 
     >>> declared("repeated int64 value = 1;").fields["value"].many
     True
+    >>> declared("message Pair { int32 key = 1; } Pair pair = 1;  // the only one").messages
+    {'Pair': ' int32 key = 1; '}
     """
+    text = _COMMENT.sub("", text)
+    messages = dict(_MESSAGE.findall(text))
+    text = _MESSAGE.sub("", text)
     choice = _ONEOF.search(text)
     found = {}
     for many, value, single, name, number in _FIELD.findall(text):
@@ -56,5 +67,6 @@ def declared(text: str) -> Declaration:
         found[name] = Field(int(number), kind, bool(many), bool(value), TYPE_LABELS if is_enum else {})
     fields = dict(sorted(found.items(), key=lambda item: item[1].number))
     if choice is None:
-        return Declaration(fields, "", frozenset())
-    return Declaration(fields, choice[1], frozenset(name for *_, name, _ in _FIELD.findall(choice[2])))
+        return Declaration(fields, "", frozenset(), messages)
+    members = frozenset(name for *_, name, _ in _FIELD.findall(choice[2]))
+    return Declaration(fields, choice[1], members, messages)

@@ -39,7 +39,10 @@ class Message:
     """A message of protocol buffers; a subclass lists its fields."""
 
     FIELDS: ClassVar[str] = ""
-    """The fields in the language of protocol buffers, with the names of classes of messages as types."""
+    """The fields in the language of protocol buffers, with the names of classes of messages as types.
+
+    Messages that only fields hold are declared inside: `message Pair { string key = 1; }`.
+    """
     _fields: ClassVar[Mapping[str, Field]]
     _choice: ClassVar[str]
     _members: ClassVar[frozenset[str]]
@@ -61,7 +64,10 @@ class Message:
 
     def __init_subclass__(cls) -> None:
         _classes[cls.__name__] = cls
-        cls._fields, cls._choice, cls._members = declared(cls.FIELDS)
+        cls._fields, cls._choice, cls._members, messages = declared(cls.FIELDS)
+        for name, text in messages.items():
+            place = {"__module__": cls.__module__, "__qualname__": f"{cls.__qualname__}.{name}"}
+            setattr(cls, name, type(name, (Message,), {"FIELDS": text, **place}))
         cls._numbers = {kind.number: name for name, kind in cls._fields.items()}
         cls._is_linked = False
         for name in cls._fields:

@@ -16,25 +16,12 @@ from __future__ import annotations
 from ...storage.messages import Message
 
 
-class ShapeDimension(Message):
-    """A dimension of a shape; its size is -1 if it is unknown."""
-
-    FIELDS = "int64 size = 1; string name = 2;"
-
-
 class TensorShapeProto(Message):
     """The shape of a tensor, of which dimensions or the rank may be unknown."""
 
-    FIELDS = "repeated ShapeDimension dim = 2; bool unknown_rank = 3;"
-
-
-class ListValue(Message):
-    """An attribute that is a list; the field of its type holds the items."""
-
     FIELDS = """
-        repeated bytes s = 2; repeated int64 i = 3; repeated float f = 4; repeated bool b = 5;
-        repeated DataType type = 6; repeated TensorShapeProto shape = 7; repeated bytes tensor = 8;
-        repeated NameAttrList func = 9;
+        message ShapeDimension { int64 size = 1; string name = 2; }  // the size is -1 if it is unknown
+        repeated ShapeDimension dim = 2; bool unknown_rank = 3;
     """
 
 
@@ -42,17 +29,19 @@ class AttrValue(Message):
     """The value of an attribute of a node or a function."""
 
     FIELDS = """
+        message ListValue {  // the field of its type holds the items
+            repeated bytes s = 2; repeated int64 i = 3; repeated float f = 4; repeated bool b = 5;
+            repeated DataType type = 6; repeated TensorShapeProto shape = 7; repeated bytes tensor = 8;
+            repeated NameAttrList func = 9;
+        }
+        message NameAttrList {  // a function, and attributes of its call
+            string name = 1; map<string, AttrValue> attr = 2;
+        }
         oneof value {
             ListValue list = 1; bytes s = 2; int64 i = 3; float f = 4; bool b = 5; DataType type = 6;
             TensorShapeProto shape = 7; bytes tensor = 8; string placeholder = 9; NameAttrList func = 10;
         }
     """
-
-
-class NameAttrList(Message):
-    """The name of a function, and attributes of its call."""
-
-    FIELDS = "string name = 1; map<string, AttrValue> attr = 2;"
 
 
 class NodeDef(Message):
@@ -64,16 +53,13 @@ class NodeDef(Message):
     """
 
 
-class HandleData(Message):
-    """The dtype and shape of the variable that a resource refers to."""
-
-    FIELDS = "DataType dtype = 1; TensorShapeProto shape = 2;"
-
-
 class ArgDef(Message):
     """A parameter or a result in the signature of a function."""
 
     FIELDS = """
+        message HandleData {  // the variable that a resource refers to
+            DataType dtype = 1; TensorShapeProto shape = 2;
+        }
         string name = 1; string description = 2; DataType type = 3; string type_attr = 4;
         string number_attr = 5; string type_list_attr = 6; repeated HandleData handle_data = 7;
         bool is_ref = 16;
@@ -98,34 +84,25 @@ class FunctionDef(Message):
     """
 
 
-class GradientDef(Message):
-    """The name of a function with that of the function that computes its gradient."""
-
-    FIELDS = "string function_name = 1; string gradient_func = 2;"
-
-
-class RegisteredGradient(Message):
-    """The name of a function that computes a gradient which Python code defined, and the type of its operation."""
-
-    FIELDS = "string gradient_func = 1; string registered_op_type = 2;"
-
-
 class FunctionDefLibrary(Message):
     """The functions of a graph."""
 
     FIELDS = """
+        message GradientDef { string function_name = 1; string gradient_func = 2; }
+        message RegisteredGradient {  // the gradient is defined by Python code
+            string gradient_func = 1; string registered_op_type = 2;
+        }
         repeated FunctionDef function = 1; repeated GradientDef gradient = 2;
         repeated RegisteredGradient registered_gradients = 3;
     """
 
 
-class VersionDef(Message):
-    """The version of the writer of a format, and the oldest reader that it allows."""
-
-    FIELDS = "int32 producer = 1; int32 min_consumer = 2; repeated int32 bad_consumers = 3;"
-
-
 class GraphDef(Message):
     """A graph: nodes in any order, and the functions that they call."""
 
-    FIELDS = "repeated NodeDef node = 1; FunctionDefLibrary library = 2; VersionDef versions = 4;"
+    FIELDS = """
+        message VersionDef {  // of the writer, and the oldest reader that it allows
+            int32 producer = 1; int32 min_consumer = 2; repeated int32 bad_consumers = 3;
+        }
+        repeated NodeDef node = 1; FunctionDefLibrary library = 2; VersionDef versions = 4;
+    """

@@ -13,40 +13,21 @@ GRAPH_KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
 """The key of the `TrackableObjectGraph` in a checkpoint."""
 
 
-class ObjectReference(Message):
-    """An attribute or item of an object: its name, and the position of its node."""
-
-    FIELDS = "int32 node_id = 1; string local_name = 2;"
-
-
-class SlotVariableReference(Message):
-    """A variable that an optimizer keeps for another one."""
-
-    FIELDS = "int32 original_variable_node_id = 1; string slot_name = 2; int32 slot_variable_node_id = 3;"
-
-
-class SerializedTensor(Message):
-    """A tensor of an object, and its key in the checkpoint."""
-
-    FIELDS = "string name = 1; string full_name = 2; string checkpoint_key = 3;"
-
-
-class RegisteredSaver(Message):
-    """The name of a class that saves an object in its own way."""
-
-    FIELDS = "string name = 1; string object_name = 2;"
-
-
-class BoolValue(Message):
-    """A bool that may be missing."""
-
-    FIELDS = "bool value = 1;"
-
-
 class TrackableObject(Message):
     """An object of a checkpoint."""
 
     FIELDS = """
+        message ObjectReference { int32 node_id = 1; string local_name = 2; }  // an attribute or item
+        message SlotVariableReference {  // a variable that an optimizer keeps for another one
+            int32 original_variable_node_id = 1; string slot_name = 2; int32 slot_variable_node_id = 3;
+        }
+        message SerializedTensor {  // its key is that in the checkpoint
+            string name = 1; string full_name = 2; string checkpoint_key = 3;
+        }
+        message RegisteredSaver {  // a class that saves the object in its own way
+            string name = 1; string object_name = 2;
+        }
+        message BoolValue { bool value = 1; }
         repeated ObjectReference children = 1; repeated SerializedTensor attributes = 2;
         repeated SlotVariableReference slot_variables = 3; RegisteredSaver registered_saver = 4;
         BoolValue has_checkpoint_values = 5;
@@ -57,18 +38,6 @@ class TrackableObjectGraph(Message):
     """The objects of a checkpoint; the first is the one that was saved."""
 
     FIELDS = "repeated TrackableObject nodes = 1;"
-
-
-class SavedUserObject(Message):
-    """An object of a class of Python."""
-
-    FIELDS = "string identifier = 1; VersionDef version = 2; string metadata = 3;"
-
-
-class SavedAsset(Message):
-    """A file of a saved model: its position in `asset_file_def`."""
-
-    FIELDS = "int32 asset_file_def_index = 1;"
 
 
 class FunctionSpec(Message):
@@ -86,52 +55,34 @@ class SavedFunction(Message):
     FIELDS = "repeated string concrete_functions = 1; FunctionSpec function_spec = 2;"
 
 
-class SavedVariable(Message):
-    """A variable."""
-
-    FIELDS = """
-        DataType dtype = 1; TensorShapeProto shape = 2; bool trainable = 3; int32 synchronization = 4;
-        int32 aggregation = 5; string name = 6; string device = 7;
-    """
-
-
-class SavedBareConcreteFunction(Message):
-    """A concrete function that belongs to no `tf.function`, such as a signature."""
-
-    FIELDS = """
-        string concrete_function_name = 1; repeated string argument_keywords = 2;
-        int64 allowed_positional_arguments = 3; FunctionSpec function_spec = 4;
-    """
-
-
-class SavedConstant(Message):
-    """A tensor: the name of the node of the graph that holds it."""
-
-    FIELDS = "string operation = 1;"
-
-
-class SavedResource(Message):
-    """A resource that functions of the model create and initialize, such as a lookup table."""
-
-    FIELDS = "string device = 1;"
-
-
-class CapturedTensor(Message):
-    """A tensor of a function, which other functions capture."""
-
-    FIELDS = "string name = 1; string concrete_function = 2;"
-
-
-class SaveableObject(Message):
-    """The positions of the functions that save and restore an object."""
-
-    FIELDS = "int32 save_function = 2; int32 restore_function = 3;"
-
-
 class SavedObject(Message):
     """An object of a saved model."""
 
     FIELDS = """
+        message SavedUserObject {  // of a class of Python
+            string identifier = 1; VersionDef version = 2; string metadata = 3;
+        }
+        message SavedAsset {  // the position of its file in `asset_file_def`
+            int32 asset_file_def_index = 1;
+        }
+        message SavedVariable {
+            DataType dtype = 1; TensorShapeProto shape = 2; bool trainable = 3;
+            int32 synchronization = 4; int32 aggregation = 5; string name = 6; string device = 7;
+        }
+        message SavedBareConcreteFunction {  // it belongs to no `tf.function`, such as a signature
+            string concrete_function_name = 1; repeated string argument_keywords = 2;
+            int64 allowed_positional_arguments = 3; FunctionSpec function_spec = 4;
+        }
+        message SavedConstant { string operation = 1; }  // the node of the graph that holds the tensor
+        message SavedResource {  // functions of the model create it, such as a lookup table
+            string device = 1;
+        }
+        message CapturedTensor {  // a tensor of a function, which other functions capture
+            string name = 1; string concrete_function = 2;
+        }
+        message SaveableObject {  // the positions of the functions
+            int32 save_function = 2; int32 restore_function = 3;
+        }
         repeated ObjectReference children = 1; repeated SlotVariableReference slot_variables = 3;
         oneof kind {
             SavedUserObject user_object = 4; SavedAsset asset = 5; SavedFunction function = 6;

@@ -9,29 +9,20 @@ from ...storage.messages import Message
 from . import graph_messages  # noqa: F401  (messages that fields hold)
 
 
-class NoneValue(Message):
-    """None."""
-
-
-class TensorSpecProto(Message):
-    """A `TensorSpec`."""
-
-    FIELDS = "string name = 1; TensorShapeProto shape = 2; DataType dtype = 3;"
-
-
-class BoundedTensorSpecProto(Message):
-    """A `TensorSpec` with limits of the elements."""
-
-    FIELDS = """
-        string name = 1; TensorShapeProto shape = 2; DataType dtype = 3; bytes minimum = 4;
-        bytes maximum = 5;
-    """
-
-
 class StructuredValue(Message):
     """A nest of values, or a leaf of one."""
 
     FIELDS = """
+        message NoneValue {}
+        message TensorSpecProto { string name = 1; TensorShapeProto shape = 2; DataType dtype = 3; }
+        message BoundedTensorSpecProto {
+            string name = 1; TensorShapeProto shape = 2; DataType dtype = 3; bytes minimum = 4;
+            bytes maximum = 5;
+        }
+        message StructuredValues { repeated StructuredValue values = 1; }  // the items of a list or a tuple
+        message DictValue { map<string, StructuredValue> fields = 1; }
+        message PairValue { string key = 1; StructuredValue value = 2; }  // a field of a named tuple
+        message NamedTupleValue { string name = 1; repeated PairValue values = 2; }
         oneof kind {
             NoneValue none_value = 1; double float64_value = 11; sint64 int64_value = 12;
             string string_value = 13; bool bool_value = 14; TensorShapeProto tensor_shape_value = 31;
@@ -50,27 +41,3 @@ class TypeSpecProto(Message):
         int32 type_spec_class = 1; StructuredValue type_state = 2; string type_spec_class_name = 3;
         int32 num_flat_components = 4;
     """
-
-
-class StructuredValues(Message):
-    """The items of a list or a tuple."""
-
-    FIELDS = "repeated StructuredValue values = 1;"
-
-
-class DictValue(Message):
-    """A dict with strings as keys."""
-
-    FIELDS = "map<string, StructuredValue> fields = 1;"
-
-
-class PairValue(Message):
-    """A field of a named tuple."""
-
-    FIELDS = "string key = 1; StructuredValue value = 2;"
-
-
-class NamedTupleValue(Message):
-    """A named tuple with the name of its class."""
-
-    FIELDS = "string name = 1; repeated PairValue values = 2;"
