@@ -11,14 +11,13 @@ type, the state of a loop is traced until its types settle, and failed checks be
 """
 
 from .backend import ArrayBackend, Branch, Names, Options
-from .builtins import ITERATION
-from .conditionals import truth
+from .builtins import builtins_of
 from .failures import Checks, current, is_running, leave, raise_of
 from .leaves import is_array
 from .library import Build, Library, Program, Type, UnknownValue
 from .tracing import converted, staged
 
 __all__ = [
-    "ITERATION", "ArrayBackend", "Branch", "Build", "Checks", "Library", "Names", "Options", "Program", "Type",
-    "UnknownValue", "converted", "current", "is_array", "is_running", "leave", "raise_of", "staged", "truth",
+    "ArrayBackend", "Branch", "Build", "Checks", "Library", "Names", "Options", "Program", "Type", "UnknownValue",
+    "builtins_of", "converted", "current", "is_array", "is_running", "leave", "raise_of", "staged",
 ]  # fmt: skip

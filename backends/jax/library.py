@@ -21,35 +21,15 @@ from .reverse import forwards_only
 from .unknown_values import unknown_value
 
 _LINEAR = {
-    lax.add_p,
-    lax.broadcast_in_dim_p,
-    lax.convert_element_type_p,
-    lax.max_p,
-    lax.min_p,
-    lax.neg_p,
-    lax.reshape_p,
-    lax.select_n_p,
-    lax.squeeze_p,
-    lax.sub_p,
-}
+    lax.add_p, lax.broadcast_in_dim_p, lax.convert_element_type_p, lax.max_p, lax.min_p, lax.neg_p, lax.reshape_p,
+    lax.select_n_p, lax.squeeze_p, lax.sub_p,
+}  # fmt: skip
 """Operations on elements whose derivatives are finite constants."""
 
 _DISCRETE = {
-    lax.and_p,
-    lax.div_p,
-    lax.eq_p,
-    lax.ge_p,
-    lax.gt_p,
-    lax.le_p,
-    lax.lt_p,
-    lax.mul_p,
-    lax.ne_p,
-    lax.not_p,
-    lax.or_p,
-    lax.rem_p,
-    lax.sign_p,
-    lax.xor_p,
-}
+    lax.and_p, lax.div_p, lax.eq_p, lax.ge_p, lax.gt_p, lax.le_p, lax.lt_p, lax.mul_p, lax.ne_p, lax.not_p, lax.or_p,
+    lax.rem_p, lax.sign_p, lax.xor_p,
+}  # fmt: skip
 """Operations on elements that have no derivatives if they give integers or bools."""
 
 _WEAK_ZEROS = {"i": 0, "f": 0.0, "c": 0j}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from agc.arrays import Build, Library, Program, Type
+from agc.arrays import Build, Library, Type
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensor
@@ -104,23 +104,20 @@ class TorchLibrary:
         value = self.as_array(value).reshape(())
         return value if value.dtype == torch.bool else value != 0
 
-    def where(self, condition: Any, one: Any, other: Any) -> Any:
-        return torch.where(condition, one, other)
-
-    def logical_and(self, one: Any, other: Any) -> Any:
-        return torch.logical_and(one, other)
-
-    def logical_or(self, one: Any, other: Any) -> Any:
-        return torch.logical_or(one, other)
-
-    def logical_not(self, value: Any) -> Any:
-        return torch.logical_not(value)
+    where = staticmethod(torch.where)
+    logical_and = staticmethod(torch.logical_and)
+    logical_or = staticmethod(torch.logical_or)
+    logical_not = staticmethod(torch.logical_not)
+    arange = staticmethod(torch.arange)
+    trace_state = staticmethod(get_proxy_mode)
+    tracing = staticmethod(TracedIndices)
+    trace = staticmethod(trace)
 
     def minimum(self, one: Any, other: Any) -> Any:
-        return torch.minimum(*torch.broadcast_tensors(self.as_array(one), self.as_array(other)))
+        return torch.minimum(*_in_common(one, other))
 
     def maximum(self, one: Any, other: Any) -> Any:
-        return torch.maximum(*torch.broadcast_tensors(self.as_array(one), self.as_array(other)))
+        return torch.maximum(*_in_common(one, other))
 
     def item(self, array: Any, index: Any) -> Any:
         if not self.is_array(index):
@@ -133,20 +130,8 @@ class TorchLibrary:
     def reversed(self, array: Any) -> Any:
         return torch.flip(array, (0,))
 
-    def arange(self, count: int) -> Any:
-        return torch.arange(count)
-
     def code(self, number: int) -> Any:
         return torch.full((), number, dtype=torch.int32)
-
-    def tracing(self) -> TracedIndices:
-        return TracedIndices()
-
-    def trace_state(self) -> Any:
-        return get_proxy_mode()
-
-    def trace(self, function: Callable[..., list[Any]], types: Sequence[Type]) -> Program:
-        return trace(function, types)
 
     def types_of_results(self, function: Callable[..., Any], *arguments: Any) -> Any:
         with disable_proxy_modes_tracing():
@@ -197,6 +182,12 @@ class TorchLibrary:
 def _category(dtype: torch.dtype) -> int:
     """Return 0 for bool, 1 for integers, 2 for floats, 3 for complex numbers."""
     return 3 if dtype.is_complex else 2 if dtype.is_floating_point else 0 if dtype == torch.bool else 1
+
+
+def _in_common(*operands: Any) -> list[Any]:
+    """Return two operands, of which one may be a Python number, as tensors of one dtype."""
+    dtype = torch.result_type(*operands)
+    return [torch.as_tensor(each, dtype=dtype) for each in operands]
 
 
 def _distinct(tensors: Sequence[Any]) -> list[Any]:

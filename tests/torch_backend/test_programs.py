@@ -32,3 +32,9 @@ def test_the_compiled_program_gives_what_python_gives(function, arguments):
     for one, other in zip(found, expected, strict=True):
         if other is not None:
             np.testing.assert_allclose(np.asarray(one), other, rtol=1e-5)
+
+
+@pytest.mark.parametrize("function", [sorted, max])
+def test_rows_of_a_matrix_have_no_order(function):
+    with pytest.raises(TypeError, match=r"items of shape \(3,\) have no order"):
+        agc.torch.compile(lambda x: function(x))(torch.zeros(2, 3))
