@@ -69,9 +69,9 @@ class ReplicatedGraph:
         if self._devices is None:
             return None
         if self._xla is None:
-            from .xla.replicated_function import ReplicatedXlaFunction  # imports JAX
+            from .xla.spmd_function import replicated  # imports JAX
 
-            self._xla = ReplicatedXlaFunction(self.graph, self._devices, self._spans_processes)
+            self._xla = replicated(self.graph, self._devices, self._spans_processes)
         try:
             return self._xla.run_rows(rows)  # type: ignore[no-any-return]
         except NeverRunsError:

@@ -15,7 +15,7 @@
     xla_program.py      a graph of static shapes as one program, which overwrites the state that it is given
     compiler_options.py options of XLA's compiler
     xla_function.py     a graph for any shapes; the plan runs failed calls again, and reports the error
-    spmd_program.py     a program of several devices, each with inputs of its own; spmd_function.py one of processes
+    spmd_program.py     a program of several devices, each with inputs of its own; spmd_function.py runs them
 
 A run that fails gives variables their old values back. A failed check is a flag among the results; the plan then runs
 the same inputs again, and raises the error with the line of user code.

@@ -1,6 +1,6 @@
 """Defer Ctrl-C while a program overwrites variables in Python code that would lose its results.
 
-with Deferred():
+with deferred_interrupts():
     results = program(v)        an interrupt here is raised at the end of the block
 """
 
@@ -8,23 +8,22 @@ from __future__ import annotations
 
 import signal
 import threading
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 
-class Deferred:
-    """Context manager that defers SIGINT in the main thread, if its handler is one of Python."""
-
-    _before: Any = None
-
-    def __enter__(self) -> None:
-        self._signals: list[int] = []
-        if threading.current_thread() is threading.main_thread() and callable(
-            signal.getsignal(signal.SIGINT)
-        ):
-            self._before = signal.signal(signal.SIGINT, lambda number, frame: self._signals.append(number))
-
-    def __exit__(self, *_: object) -> None:
-        if self._before is not None:
-            signal.signal(signal.SIGINT, self._before)
-        for number in self._signals:
+@contextmanager
+def deferred_interrupts() -> Iterator[None]:
+    """Defer SIGINT in the main thread, if its handler is one of Python."""
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        yield
+        return
+    signals: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, frame: signals.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        for number in signals:
             signal.raise_signal(number)

@@ -1,29 +1,33 @@
-"""Graphs with collective operations as XLA programs that all processes run together.
+"""Graphs that several devices run together, each as a replica with inputs of its own: those of one or all processes.
 
 process 0: run x0 ─► digest of the program ─┐ equal ─► one program of all devices
 process 1: run x1 ─► digest of the program ─┘ else ──► the plan, in all processes
 
-Processes have one program only if their shapes are equal, which the last batch of an epoch may not be.
+Replicas have one program only if their shapes are equal, which the last batch of an epoch may not be.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import jax
 import numpy as np
 
 from ... import errors
 from ...functionalize.errors import CannotCompileError, NeverRunsError
 from ...ir.graph import Graph
-from ...kernels.collectives import CollectiveEngine, active
+from ...kernels.collectives import CollectiveEngine, SingleProcess, active
 from ...ops.state.compare_and_swap import exchange
 from .diagnostics import refused
+from .library import AXIS
 from .spmd_program import SpmdProgram, with_even_gathers
 from .xla_function import XlaFunction, without_state
 from .xla_program import XlaProgram
 
 _REFUSED, _PLANNED = -1, -2
+_TRIES = 3
 
 
 def agreed(engine: CollectiveEngine, graph: Graph, find: Callable[[], Any]) -> Any:
@@ -50,68 +54,93 @@ def agreed(engine: CollectiveEngine, graph: Graph, find: Callable[[], Any]) -> A
     return program if len(set(states)) == 1 else None
 
 
-def changed_meanwhile(graph: Graph) -> errors.AbortedError:
-    """Return the error for variables that have changed during a run, which other processes have finished."""
-    return errors.AbortedError(
-        f"another thread has changed a variable of {graph.name} during a step of several processes"
-    )
+class ReplicatedXlaFunction(XlaFunction):
+    """A graph for the devices of a mesh, compiled for each combination of shapes, which all replicas share."""
+
+    def __init__(self, graph: Graph, mesh: Any, spans_processes: bool = False) -> None:
+        super().__init__(graph)
+        self._mesh, self._spans_processes = mesh, spans_processes
+
+    def run_rows(self, rows: Sequence[Sequence[Any]]) -> list[Sequence[Any]] | None:
+        """Return the results of the replicas in this process; variables are assigned last.
+
+        Return None if the plan must run: the replicas have different shapes, a check has failed, or other threads
+        keep changing the variables.
+        """
+        engine = active.engine if self._spans_processes else SingleProcess()
+        for _ in range(_TRIES):
+            given = [self._arrays(row) for row in rows]
+            program = agreed(engine, self.graph, functools.partial(self._common_program, rows, given))
+            if program is None:
+                return None
+            results = engine.run(f"the program {self.graph.name}", functools.partial(program.run, given))
+            if results is None:
+                return None
+            if self._assign(program, rows, given, results):
+                count = len(self.graph.outputs)
+                return [found[:count] for found in results]
+            if self._spans_processes:
+                raise errors.AbortedError(
+                    f"another thread has changed a variable of {self.graph.name} during a step of several processes"
+                )
+        return None
+
+    def _common_program(self, rows: Sequence[Sequence[Any]], given: Sequence[list[Any]]) -> Any:
+        """Return the program for the inputs of all replicas; None if they have different shapes."""
+        if any(map(self._has_twins, rows)) or len({tuple(map(np.shape, arrays)) for arrays in given}) > 1:
+            return None
+        program = self._programs.get(self._key(given[0])) or self._program(given[0])
+        is_common = len(set(map(self._key, given))) == 1  # integers on which shapes depend
+        return program if is_common else None
+
+    def _assign(self, program: Any, rows: Any, given: Any, results: Any) -> bool:
+        count = len(self.graph.outputs)
+        variables, before, after = [], [], []
+        for row, arrays, found in zip(rows, given, results, strict=True):
+            variables += [row[i] for i in program.assigned]
+            before += [arrays[i] for i in program.assigned]
+            after += found[count:]
+        return exchange(variables, before, after)
+
+    def _functional(self) -> tuple[Graph, list[int]]:
+        return without_state(with_even_gathers(self._whole, self._mesh.size if self._mesh else 1))
+
+    def _made(self, graph: Graph, assigned: Sequence[int], by_value: Sequence[int]) -> XlaProgram:
+        if self._mesh is None:
+            return super()._made(graph, assigned, by_value)
+        return SpmdProgram(self._mesh, graph, assigned, by_value)
 
 
-class CollectiveXlaFunction(XlaFunction):
+class CollectiveXlaFunction(ReplicatedXlaFunction):
     """A graph with collective operations. In a program of one process it is an `XlaFunction`."""
 
-    _size = 0  # the number of processes that the programs are for
+    def __init__(self, graph: Graph) -> None:
+        super().__init__(graph, active.engine.mesh, spans_processes=True)
 
     def run(self, arguments: Sequence[Any]) -> Sequence[Any]:
         """Return the outputs for the values of the inputs; variables are assigned last."""
         engine = active.engine
-        if self._size != engine.size:  # the first run, or the process has joined others since
-            self._size, self._plain = engine.size, None
+        if self._mesh is not engine.mesh:  # the process has joined others since
+            self._mesh, self._plain = engine.mesh, None
             self._programs.clear()
         if engine.size == 1:
             return super().run(arguments)
         if engine.mesh is None:
             return self.fail(arguments)
-        with self._in_turn:
-            results = self._run_together(engine, [*arguments, *self._streams])
-        return self.fail(arguments) if results is None else results
-
-    def _run_together(self, engine: CollectiveEngine, arguments: Sequence[Any]) -> Any:
-        """Return the outputs, or None if all processes must run the plan."""
-        arrays = self._arrays(arguments)
-
-        def find() -> Any:
-            if self._has_twins(arguments):
-                return None
-            return self._programs.get(self._key(arrays)) or self._program(arrays)
-
         try:
-            program = agreed(engine, self.graph, find)
+            with self._in_turn:
+                rows = self.run_rows([[*arguments, *self._streams]])
         except CannotCompileError as refusal:
             raise refused(self.graph, refusal) from None
-        return None if program is None else self._assigned(program, arguments, arrays, engine)
+        return self.fail(arguments) if rows is None else rows[0]
 
-    def _assigned(
-        self, program: Any, arguments: Sequence[Any], arrays: Sequence[Any], engine: CollectiveEngine
-    ) -> Any:
-        found = engine.run(f"the program {self.graph.name}", lambda: program.run([arrays]))
-        if found is None:
-            return None
-        (results,) = found
-        count = len(self.graph.outputs)
-        variables = [arguments[i] for i in program.assigned]
-        if not exchange(variables, [arrays[i] for i in program.assigned], results[count:]):
-            raise changed_meanwhile(self.graph)
-        return results[:count]
 
-    def _functional(self) -> tuple[Graph, list[int]]:
-        return without_state(with_even_gathers(self._whole, active.engine.size))
-
-    def _made(self, graph: Graph, assigned: Sequence[int], by_value: Sequence[int]) -> XlaProgram:
-        mesh = active.engine.mesh
-        if mesh is None:
-            return super()._made(graph, assigned, by_value)
-        return SpmdProgram(mesh, graph, assigned, by_value)
+def replicated(graph: Graph, devices: Sequence[Any], spans_processes: bool = False) -> ReplicatedXlaFunction:
+    """Return the function of a graph that these devices of JAX run, or one device of each process."""
+    if spans_processes:
+        devices = sorted(jax.devices(), key=lambda device: device.process_index)
+    mesh = jax.sharding.Mesh(np.array(devices), (AXIS,))
+    return ReplicatedXlaFunction(graph, mesh, spans_processes)
 
 
 def compiled(graph: Graph) -> XlaFunction:

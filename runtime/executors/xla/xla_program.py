@@ -22,7 +22,7 @@ from . import rules  # noqa: F401  (registers the rules)
 from .buffers import ARRAY, owner
 from .compiler_options import options_for
 from .effects import Effects
-from .interrupts import Deferred
+from .interrupts import deferred_interrupts
 from .library import device_of, wide
 from .region_trace import DeviceAxis, RegionTrace, reasons
 
@@ -123,7 +123,7 @@ class XlaProgram:
         """Call the program by JAX's Python code, first or with effects, after all that it prints."""
         self._jitted.lower(*self._specs()).compile()
         with self._effects.lock:
-            with Deferred():
+            with deferred_interrupts():
                 found.append(self._jitted(*arrays))
             if not self._effects.exist:
                 self._is_warm = True
