@@ -248,18 +248,8 @@ def test_an_error_of_keras_names_no_other_call():
 
 
 NAMESPACES = (
-    "math",
-    "linalg",
-    "nn",
-    "image",
-    "signal",
-    "strings",
-    "sparse",
-    "ragged",
-    "bitwise",
-    "sets",
-    "io",
-)
+    "math", "linalg", "nn", "image", "signal", "strings", "sparse", "ragged", "bitwise", "sets", "io",
+)  # fmt: skip
 
 
 def public_functions():

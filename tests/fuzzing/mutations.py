@@ -19,18 +19,9 @@ ODD = [
     {}, [[]], {"a": 1}, [1, 2], [-1], [2**40], [2**20, 2**20], {"dtype": "x"}, {"list": []},
 ]  # fmt: skip
 KEYS = [
-    "x",
-    "axis",
-    "attrs",
-    "shape",
-    "elements",
-    "regions",
-    "callees",
-    "class_name",
-    "config",
-    "__init__",
+    "x", "axis", "attrs", "shape", "elements", "regions", "callees", "class_name", "config", "__init__",
     "self",
-]
+]  # fmt: skip
 DEEP = 100_000
 
 

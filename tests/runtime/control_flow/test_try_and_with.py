@@ -192,20 +192,11 @@ def finally_assigns_what_is_returned(x):
 
 
 PROGRAMS = [
-    jumps_through_finally,
-    jumps_out_of_with,
-    return_through_a_finally_outside,
-    else_and_finally,
-    returns_through_two_finallys,
-    jumps_in_nested_loops,
-    break_out_of_two_managers,
-    return_out_of_with,
-    endless_loop_ended_behind_finally,
-    branch_in_a_handler,
-    exceptions_of_python_and_of_the_graph,
-    jumps_out_of_a_python_loop,
-    finally_assigns_what_is_returned,
-]
+    jumps_through_finally, jumps_out_of_with, return_through_a_finally_outside, else_and_finally,
+    returns_through_two_finallys, jumps_in_nested_loops, break_out_of_two_managers, return_out_of_with,
+    endless_loop_ended_behind_finally, branch_in_a_handler, exceptions_of_python_and_of_the_graph,
+    jumps_out_of_a_python_loop, finally_assigns_what_is_returned,
+]  # fmt: skip
 
 
 def outcome(f, argument):

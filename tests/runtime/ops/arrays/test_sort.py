@@ -20,18 +20,9 @@ def test_argsort_is_stable_in_both_directions() -> None:
 
 
 SORTED = (
-    np.float16,
-    np.float32,
-    np.float64,
-    np.int8,
-    np.uint8,
-    np.int16,
-    np.uint16,
-    np.int32,
-    np.uint32,
-    np.int64,
+    np.float16, np.float32, np.float64, np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64,
     np.bool_,
-)
+)  # fmt: skip
 
 
 def stable_order(values, is_descending: bool):

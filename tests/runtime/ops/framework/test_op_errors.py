@@ -25,15 +25,9 @@ CALLS_OF_USERS = {"assert", "print", "raise", "numpy_function", "py_function", "
 """What these operations say is what the user's program gave them to say."""
 
 CLASSES = {
-    ValueError,
-    TypeError,
-    errors.InvalidArgumentError,
-    errors.UnimplementedError,
-    errors.OutOfRangeError,
-    errors.FailedPreconditionError,
-    errors.NotFoundError,
-    errors.ResourceExhaustedError,
-}
+    ValueError, TypeError, errors.InvalidArgumentError, errors.UnimplementedError, errors.OutOfRangeError,
+    errors.FailedPreconditionError, errors.NotFoundError, errors.ResourceExhaustedError,
+}  # fmt: skip
 
 
 TAKES_EVERY = {

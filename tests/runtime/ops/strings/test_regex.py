@@ -131,16 +131,9 @@ def test_patterns_that_only_re2_takes(pattern, text, has_re2):
 
 
 BACKTRACKING = [
-    "(a+)+b",
-    "(a|aa)+b",
-    "(a*)*b",
-    "a*a*a*a*b",
-    "(.*,){9}b",
-    "(a?){30}b",
-    "([^b]|a)*b",
-    "(?i)(A+a+)+b",
+    "(a+)+b", "(a|aa)+b", "(a*)*b", "a*a*a*a*b", "(.*,){9}b", "(a?){30}b", "([^b]|a)*b", "(?i)(A+a+)+b",
     "(a|b|ab)*c",
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("pattern", BACKTRACKING)

@@ -13,29 +13,10 @@ from agc.runtime.executors.llvm import JitFunction
 
 SIZES = dict(zip(string.ascii_lowercase, (3, 2, 4, 5, 6, 2, 3, 4, 5, 3, 4), strict=False))
 EQUATIONS = (
-    "ij,jk->ik",
-    "ij,kj->ik",
-    "ji,jk->ki",
-    "bij,bjk->bik",
-    "bij,bkj->ikb",
-    "bhed,bhfd->bhef",
-    "ij,ij->i",
-    "ij,ij",
-    "i,j->ij",
-    "i,i->i",
-    "ijk->kij",
-    "ijk->j",
-    "ii->i",
-    "ii",
-    "iji,jk->ik",
-    "...ij,...jk->...ik",
-    "...i,i",
-    "i...,i...->...",
-    "ab,bc,cd->ad",
-    "abc,bd,ce->ade",
-    "ij,k->j",
-    "ab,ab,ab->b",
-)
+    "ij,jk->ik", "ij,kj->ik", "ji,jk->ki", "bij,bjk->bik", "bij,bkj->ikb", "bhed,bhfd->bhef", "ij,ij->i",
+    "ij,ij", "i,j->ij", "i,i->i", "ijk->kij", "ijk->j", "ii->i", "ii", "iji,jk->ik", "...ij,...jk->...ik",
+    "...i,i", "i...,i...->...", "ab,bc,cd->ad", "abc,bd,ce->ade", "ij,k->j", "ab,ab,ab->b",
+)  # fmt: skip
 
 
 def operands(equation: str) -> list[np.ndarray[Any, Any]]:

@@ -38,21 +38,9 @@ OF_TWO_INTEGERS = (
     "bitwise.bitwise_xor", "bitwise.left_shift", "bitwise.right_shift",
 )  # fmt: skip
 OF_COMPLEX = (
-    "abs",
-    "angle",
-    "conj",
-    "cos",
-    "cosh",
-    "exp",
-    "imag",
-    "log",
-    "negative",
-    "real",
-    "sin",
-    "sinh",
-    "sqrt",
+    "abs", "angle", "conj", "cos", "cosh", "exp", "imag", "log", "negative", "real", "sin", "sinh", "sqrt",
     "square",
-)
+)  # fmt: skip
 
 OTHER_IN_HALF = ("sigmoid", "silu", "relu", "relu6")
 """In float16 the kernel's e^-x overflows, and its sigmoid is 0 where ours is the nearest number; relu(-0) is -0."""

@@ -273,15 +273,9 @@ graph f(x: float32[N], y: float32[N]) -> float32[N], float32[N], float32[]
 
 
 DTYPES = [
-    dtypes.float32,
-    dtypes.float64,
-    dtypes.int32,
-    dtypes.int64,
-    dtypes.uint8,
-    dtypes.bool_,
-    dtypes.float16,
+    dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64, dtypes.uint8, dtypes.bool_, dtypes.float16,
     dtypes.complex64,
-]
+]  # fmt: skip
 NUMBERS = [0.0, -0.0, 0.5, -2.5, 7.0, 1e-45, 70000.0, 1e39, -1e300, float("inf"), float("nan"), 3.0, 2.0, 1.0]
 
 
@@ -472,17 +466,8 @@ graph f(x: float32[?], y: float32[?]) -> float32[?]
 
 
 UNARY = [
-    "exp",
-    "negative",
-    "relu",
-    "sigmoid",
-    "square",
-    "tanh",
-    "abs",
-    "zeros_like",
-    "ones_like",
-    "log_sigmoid",
-]
+    "exp", "negative", "relu", "sigmoid", "square", "tanh", "abs", "zeros_like", "ones_like", "log_sigmoid",
+]  # fmt: skip
 BINARY = ["add", "subtract", "multiply", "maximum", "realdiv", "squared_difference", "floordiv"]
 SOURCES = [("x", (20, 30)), ("y", (30,)), ("z", ()), ("w", (20, 1))]
 
