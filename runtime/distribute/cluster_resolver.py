@@ -4,10 +4,12 @@
 # fmt: off
 
 from ..core.missing_names import explain as _explain
-from .cluster_resolvers import ClusterResolver, SimpleClusterResolver, TFConfigClusterResolver
+from .cluster_resolvers import ClusterResolver, SimpleClusterResolver, TFConfigClusterResolver, UnionResolver
+from .slurm_resolver import SlurmClusterResolver
 
 __all__ = [
-    "ClusterResolver", "SimpleClusterResolver", "TFConfigClusterResolver",
+    "ClusterResolver", "SimpleClusterResolver", "SlurmClusterResolver", "TFConfigClusterResolver",
+    "UnionResolver",
 ]
 
 _explain(__name__)

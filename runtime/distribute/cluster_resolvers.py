@@ -41,9 +41,7 @@ class ClusterResolver:
         spec = self.cluster_spec()
         if job not in spec.jobs or index is None:
             return ""
-        layer = rpc_layer or self.rpc_layer
-        address = spec.task_address(job, index)
-        return f"{layer}://{address}" if layer else address
+        return _url(spec.task_address(job, index), rpc_layer or self.rpc_layer)
 
     def num_accelerators(
         self, task_type: str | None = None, task_id: int | None = None, config_proto: Any = None
@@ -86,7 +84,7 @@ class SimpleClusterResolver(ClusterResolver):
     ) -> str:
         """Return the address of the task, or without arguments that of the master, which the program has given."""
         if task_type is None or task_id is None:
-            return self._master
+            return _url(self._master, rpc_layer or self.rpc_layer)
         return super().master(task_type, task_id, rpc_layer)
 
     def num_accelerators(
@@ -153,6 +151,75 @@ class TFConfigClusterResolver(ClusterResolver):
         spec = self.cluster_spec()
         is_alone = sum(map(spec.num_tasks, spec.jobs)) <= 1
         return "" if is_alone else super().master(task_type, task_id, rpc_layer)
+
+
+@export("distribute.cluster_resolver.UnionResolver")
+class UnionResolver(ClusterResolver):
+    """A resolver that merges the clusters of others. The first one names this task, the master and accelerators.
+
+    Args:
+        args: the resolvers. Lists of tasks of one job are joined; dicts of tasks are merged by number.
+        task_type, task_id, rpc_layer: values to use instead of those of the first resolver.
+
+    Raises ValueError without resolvers, and TypeError for something else.
+
+    >>> workers, servers = ClusterSpec({"worker": ["host0:1"]}), ClusterSpec({"ps": ["host1:1"]})
+    >>> UnionResolver(SimpleClusterResolver(workers), SimpleClusterResolver(servers)).cluster_spec()
+    ClusterSpec({'ps': ['host1:1'], 'worker': ['host0:1']})
+    """
+
+    def __init__(
+        self,
+        *args: ClusterResolver,
+        task_type: str | None = None,
+        task_id: int | None = None,
+        rpc_layer: str | None = None,
+    ) -> None:
+        if not args:
+            raise ValueError("At least one ClusterResolver is required.")
+        if wrong := [each for each in args if not isinstance(each, ClusterResolver)]:
+            raise TypeError(f"All arguments must be of subclasses of `ClusterResolver`, not {wrong[0]!r}.")
+        self._resolvers = args
+        self.task_type = args[0].task_type if task_type is None else task_type
+        self.task_id = args[0].task_id if task_id is None else task_id
+        self.rpc_layer = rpc_layer or args[0].rpc_layer
+        self.environment = args[0].environment
+
+    def cluster_spec(self) -> ClusterSpec:
+        """Return the merged cluster. Raises KeyError if two resolvers give addresses of one task by its number."""
+        merged: dict[str, Any] = {}
+        for resolver in self._resolvers:
+            for job, tasks in resolver.cluster_spec().as_dict().items():
+                merged[job] = _merged(job, merged[job], tasks) if job in merged else tasks
+        return ClusterSpec(merged)
+
+    def master(
+        self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None
+    ) -> str:
+        """Return the address of the task, or without arguments that of the master of the first resolver."""
+        if task_type is None or task_id is None:
+            return self._resolvers[0].master(rpc_layer=rpc_layer)
+        return super().master(task_type, task_id, rpc_layer)
+
+    def num_accelerators(
+        self, task_type: str | None = None, task_id: int | None = None, config_proto: Any = None
+    ) -> Mapping[str, int]:
+        """Return the numbers of the first resolver."""
+        return self._resolvers[0].num_accelerators(task_type, task_id, config_proto)
+
+
+def _merged(job: str, first: Any, second: Any) -> Any:
+    """Join two lists of tasks; merge them by number if one is a dict."""
+    if isinstance(first, list) and isinstance(second, list):
+        return first + second
+    one, other = (dict(enumerate(each)) if isinstance(each, list) else each for each in (first, second))
+    if both := one.keys() & other.keys():
+        raise KeyError(f"Duplicate keys detected when merging two ClusterSpecs: {job} {sorted(both)}")
+    return one | other
+
+
+def _url(address: str, layer: str | None) -> str:
+    return f"{layer}://{address}" if layer and address else address
 
 
 def _task() -> dict[str, Any]:
