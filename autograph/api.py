@@ -33,7 +33,7 @@ from .import_hook import hook
 from .import_hook.hook import install_import_hook
 from .introspection.calls import StackCall, calls_of
 from .introspection.recursion_limit import raised_recursion_limit
-from .introspection.source_sites import assigned_before, assigned_in, running
+from .introspection.source_sites import assigned_before, assigned_in, codes_of, running
 from .options.features import USUAL, Feature, Features, options_of
 from .options.loop_options import set_loop_options
 from .options.verbosity import set_verbosity, trace
@@ -132,13 +132,11 @@ def altered_in(function: Any, name: str) -> Where | None:
     >>> altered_in(lambda log: log.append(1), "log").line > 0
     True
     """
-    import inspect
-
     from .analysis import bytecode_effects
 
-    code = inspect.unwrap(function).__code__
-    found = next((mention for mention in bytecode_effects.mentions(code, name) if mention.alters), None)
-    return None if found is None else Where(code.co_filename, found.line, function=found.code.co_name)
+    found = (mention for code in codes_of(function) for mention in bytecode_effects.mentions(code, name))
+    at = next((mention for mention in found if mention.alters), None)
+    return None if at is None else Where(at.code.co_filename, at.line, function=at.code.co_name)
 
 
 def convert_packages(*names: str) -> None:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from types import FunctionType
 from typing import Any
 
 from .api import (
@@ -83,8 +82,7 @@ def assigned(block: Callable[..., Any], path: str, said: str, made: Where | None
     `made` is where the backend made the value, in case the block does not assign the variable.
     """
     name = variable_of(path)
-    where = assigned_in(block, name)
-    where = where or (altered_in(block, name) if isinstance(block, FunctionType) else None)
+    where = assigned_in(block, name) or altered_in(block, name)
     if where is not None:
         return Note(where, said)
     before = assigned_before(name) or made

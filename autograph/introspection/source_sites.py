@@ -15,7 +15,7 @@ import sys
 from collections.abc import Iterator
 from functools import partial
 from itertools import chain
-from types import CodeType, FrameType, FunctionType
+from types import CodeType, FrameType, FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
 from ..errors import Where, is_own_file
@@ -68,7 +68,7 @@ def assigned_in(block: Any, name: str) -> Where | None:
     A generated variable, such as the result of a function, is assigned at the block's return.
     """
     found = None
-    for code in chain.from_iterable(map(_blocks_in, _codes(block))):
+    for code in chain.from_iterable(map(_blocks_in, codes_of(block))):
         stores = _stores(code, name)
         if stores:
             found = _location(code, stores[-1])
@@ -90,18 +90,20 @@ def _is_machinery(frame: FrameType) -> bool:
     return top in ("jax", "torch") or is_own_file(frame.f_code.co_filename)
 
 
-def _codes(block: Any) -> Iterator[CodeType]:
+def codes_of(block: Any) -> Iterator[CodeType]:
     """Yield the code of a function, and of the functions that it wraps or that partial application binds."""
-    if isinstance(block, partial):
-        yield from _codes(block.func)
-        yield from _codes(block.args)
+    if isinstance(block, MethodType):
+        yield from codes_of(block.__func__)
+    elif isinstance(block, partial):
+        yield from codes_of(block.func)
+        yield from codes_of(block.args)
     elif isinstance(block, tuple):
         for part in block:
-            yield from _codes(part)
+            yield from codes_of(part)
     elif isinstance(block, FunctionType):
         inner = getattr(block, "__wrapped__", None)
         if inner is not None:
-            yield from _codes(inner)
+            yield from codes_of(inner)
         elif not is_own_file(block.__code__.co_filename):
             yield block.__code__
 

@@ -51,6 +51,24 @@ def test_a_value_from_before_the_branches():
     ]
 
 
+def test_an_item_that_an_elif_changes():
+    def fit(loss):
+        kept = {"step": loss}
+        if loss > 3:
+            pass
+        elif loss > 2:
+            kept["step"] = "long"
+        return kept["step"]
+
+    assert excerpt(fit, tf.constant(2)) == [
+        "error[AGC201]: the branches give `kept['step']` different types: str (Python) and int32[]",
+        "if loss > 3:",
+        "^^^^^^^^^^^^ the graph decides",
+        'kept = {"step": loss}  int32[], as before',
+        'kept["step"] = "long"  str (Python)',
+    ]
+
+
 def test_branches_that_choose_a_function():
     def activate(x):
         f = tf.sin if x > 0 else abs
