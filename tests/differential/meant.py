@@ -30,6 +30,7 @@ MEANT = {
     "tf.experimental.numpy.var()": "the same",
     "tf.experimental.numpy.sign()": "NumPy's parameters", "tf.experimental.numpy.tile()": "the same",
     "tf.types.experimental.*()": "made by `tf.function`",
+    "tf.linalg.LinearOperator*.add_to_tensor()": "the tensor is named `x` in all classes, in TensorFlow `mat` in some",
     "*.AutoShardPolicy.from_bytes()": "Python's own method of whole numbers",
     "tf.errors.*Error()": "there is no payload from a runtime in C++",
     "tf.distribute.*Strategy()": "strategies of several machines, whose constructors raise an error",
