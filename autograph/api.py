@@ -38,7 +38,7 @@ from .options.features import USUAL, Feature, Features, options_of
 from .options.loop_options import set_loop_options
 from .options.verbosity import set_verbosity, trace
 from .policy import do_not_convert, is_library_file, is_user_class, is_user_code
-from .traceback_filter import filter_tracebacks
+from .traceback_filter import filter_tracebacks, leaves_no_trace
 
 if TYPE_CHECKING:
     from .conversion.converter import Converter
@@ -173,6 +173,7 @@ def to_graph(entity: F, recursive: bool = True, experimental_optional_features: 
     return convert(entity, recursive=recursive, optional_features=experimental_optional_features)
 
 
+@leaves_no_trace
 def converted_call(
     f: Callable[..., Any], args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] | None = None
 ) -> Any:
@@ -181,11 +182,7 @@ def converted_call(
     >>> converted_call(max, (1, 2))
     2
     """
-    try:
-        return converted(f)(*args, **(kwargs or {}))
-    except BaseException as error:
-        leave_no_trace(error)
-        raise
+    return converted(f)(*args, **(kwargs or {}))
 
 
 def to_code(

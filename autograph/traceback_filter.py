@@ -7,8 +7,8 @@
                                     _filter()      drop agc's frames from the traceback
                                     raise          which does not add them again
 
-A decorator would cost a call, and is one more object with another identity. The compiled handler is appended
-to the bytecode of the function instead. The handler comes from Python's own compiler, so that it fits each version.
+A wrapper would cost a call, and is one more object with another identity. The compiled handler is appended
+to the bytecode of the function instead; the decorator `leaves_no_trace` does the same for operators. The handler comes from Python's own compiler, so that it fits each version.
 """
 
 from __future__ import annotations
@@ -19,10 +19,12 @@ import re
 import sys
 import types
 import warnings
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, TypeVar
 
 from .errors import is_own_file, is_own_frame, keeps_frames, leave_no_trace, strip_frames
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 class _Handler(NamedTuple):
@@ -33,6 +35,22 @@ class _Handler(NamedTuple):
     rows: tuple[tuple[int, int, int, int], ...]
     lines: bytes
     stack_size: int
+
+
+def leaves_no_trace(function: F) -> F:
+    """Let an exception that leaves an operator pass without an entry of agc at the head of its traceback.
+
+    The function stays the same object, and its calls have no frame more.
+    """
+    if sys.version_info < _UNKNOWN:
+        function.__code__ = _with_handler(function.__code__, _leave_no_trace)
+    return function
+
+
+def _leave_no_trace() -> None:
+    error = sys.exc_info()[1]
+    assert error is not None
+    leave_no_trace(error)
 
 
 def filter_tracebacks(package: str, loaded: str = "") -> None:
@@ -81,13 +99,18 @@ def _filtered(code: types.CodeType) -> types.CodeType:
         _filtered(c) if isinstance(c, types.CodeType) and not c.co_name.startswith("<") else c
         for c in code.co_consts
     )
-    if len(constants) > _LARGEST_OPERAND:
-        return code.replace(co_consts=constants)
+    return _with_handler(code.replace(co_consts=constants), _filter)
+
+
+def _with_handler(code: types.CodeType, act: Callable[[], None]) -> types.CodeType:
+    """Return `code` with a handler for its whole body, which calls `act`."""
+    if len(code.co_consts) > _LARGEST_OPERAND:
+        return code
     handler = bytearray(_HANDLER.code)
-    handler[_HANDLER.operand] = len(constants)
+    handler[_HANDLER.operand] = len(code.co_consts)
     return code.replace(
         co_code=code.co_code + handler,
-        co_consts=(*constants, _filter),
+        co_consts=(*code.co_consts, act),
         co_exceptiontable=_table(code.co_exceptiontable, len(code.co_code) // 2),
         co_linetable=code.co_linetable + _HANDLER.lines,
         co_stacksize=max(code.co_stacksize, _HANDLER.stack_size),

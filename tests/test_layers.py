@@ -81,7 +81,8 @@ ROOMS = {
 # What a module of autograph may need of the others. Facts are below queries, queries below changes.
 INSIDE = {
     "errors": set(),
-    "introspection": {"errors"},
+    "traceback_filter": {"errors"},
+    "introspection": {"traceback_filter", "errors"},
     "options": set(),
     "disk_cache": set(),
     "policy": {"introspection", "errors"},
@@ -103,7 +104,15 @@ INSIDE = {
         "introspection",
         "errors",
     },
-    "operators": {"conversion", "side_effects", "staging", "options", "introspection", "errors"},
+    "operators": {
+        "conversion",
+        "side_effects",
+        "staging",
+        "options",
+        "introspection",
+        "traceback_filter",
+        "errors",
+    },
     "import_hook": {
         "operators",
         "conversion",

@@ -19,7 +19,8 @@ from operator import index
 from types import FrameType
 from typing import Any, TypeVar
 
-from ..errors import belongs, is_block, is_own_file, leave_no_trace
+from ..errors import belongs, is_block, is_own_file
+from ..traceback_filter import leaves_no_trace
 
 Result = TypeVar("Result")
 
@@ -39,13 +40,10 @@ def _above(frame: FrameType) -> FrameType | None:
     return above
 
 
+@leaves_no_trace
 def f_back(frame: Any) -> Any:
     """Return `frame.f_back` of the user's stack, or the attribute of any other object."""
-    try:
-        return caller_of(frame) if isinstance(frame, FrameType) else frame.f_back
-    except BaseException as error:
-        leave_no_trace(error)
-        raise
+    return caller_of(frame) if isinstance(frame, FrameType) else frame.f_back
 
 
 def untraced(work: Callable[..., Result], *arguments: Any) -> Result:
@@ -66,43 +64,34 @@ def untraced(work: Callable[..., Result], *arguments: Any) -> Result:
             sys.setprofile(profile)
 
 
+@leaves_no_trace
 def _getframe(depth: int = 0, /) -> FrameType:
     """Replace `sys._getframe` in converted code."""
-    try:
-        frame: FrameType | None = sys._getframe(1)
-        for _ in range(depth):
-            frame = caller_of(frame) if frame is not None else None
-        if frame is None:
-            raise ValueError("call stack is not deep enough")
-        return frame
-    except BaseException as error:
-        leave_no_trace(error)
-        raise
+    frame: FrameType | None = sys._getframe(1)
+    for _ in range(depth):
+        frame = caller_of(frame) if frame is not None else None
+    if frame is None:
+        raise ValueError("call stack is not deep enough")
+    return frame
 
 
+@leaves_no_trace
 def _getframemodulename(depth: int = 0) -> str | None:
     """Replace `sys._getframemodulename`, which Python has from 3.12 on."""
-    try:
-        level = 1 + depth + _hidden(sys._getframe(1), depth)
-        name: str | None = sys._getframemodulename(level)  # type: ignore[attr-defined]
-        return name
-    except BaseException as error:
-        leave_no_trace(error)
-        raise
+    level = 1 + depth + _hidden(sys._getframe(1), depth)
+    name: str | None = sys._getframemodulename(level)  # type: ignore[attr-defined]
+    return name
 
 
+@leaves_no_trace
 def _warn(
     message: Any, category: Any = None, stacklevel: int = 1, source: Any = None, **options: Any
 ) -> None:
     """Replace `warnings.warn` in converted code."""
-    try:
-        skipped = options.get("skip_file_prefixes", ())
-        steps = max(index(stacklevel), 2 if skipped else 1) - 1
-        level = 2 + steps + _hidden(sys._getframe(1), steps, skipped)
-        warnings.warn(message, category, level, source, **options)
-    except BaseException as error:
-        leave_no_trace(error)
-        raise
+    skipped = options.get("skip_file_prefixes", ())
+    steps = max(index(stacklevel), 2 if skipped else 1) - 1
+    level = 2 + steps + _hidden(sys._getframe(1), steps, skipped)
+    warnings.warn(message, category, level, source, **options)
 
 
 def leveled(f: Callable[..., Any]) -> Callable[..., Any]:
@@ -116,13 +105,10 @@ class _Leveled:
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
 
+    @leaves_no_trace
     def __call__(self, *arguments: Any, stacklevel: int, **options: Any) -> Any:
-        try:
-            level = 1 + stacklevel + _hidden(sys._getframe(1), stacklevel - 1)
-            return self.function(*arguments, stacklevel=level, **options)
-        except BaseException as error:
-            leave_no_trace(error)
-            raise
+        level = 1 + stacklevel + _hidden(sys._getframe(1), stacklevel - 1)
+        return self.function(*arguments, stacklevel=level, **options)
 
 
 def _hidden(frame: FrameType, steps: int, skipped: tuple[str, ...] = ()) -> int:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..errors import leave_no_trace
 from ..staging import PYTHON, backends
+from ..traceback_filter import leaves_no_trace
 
 
+@leaves_no_trace
 def check(test: Any, message: Callable[[], Any] | None = None) -> Any:
     """Return the test of an `assert` statement. A staged test is checked when the graph runs, so here it
     passes.
@@ -17,11 +18,7 @@ def check(test: Any, message: Callable[[], Any] | None = None) -> Any:
     ([], 3)
     """
     backend = backends[type(test)]
-    try:
-        if backend is PYTHON or not backend.owns(test):
-            return test
-        backend.check(test, message)
-        return True
-    except BaseException as error:
-        leave_no_trace(error)
-        raise
+    if backend is PYTHON or not backend.owns(test):
+        return test
+    backend.check(test, message)
+    return True

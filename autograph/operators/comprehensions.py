@@ -19,9 +19,10 @@ from operator import length_hint, methodcaller
 from types import GeneratorType
 from typing import Any
 
-from ..errors import Diagnostic, StagingError, leave_no_trace
+from ..errors import Diagnostic, StagingError
 from ..introspection.source_sites import running
 from ..staging import PYTHON, backends
+from ..traceback_filter import leaves_no_trace
 from .conditionals import cond
 from .loops import for_loop
 from .variables import own_list
@@ -39,30 +40,24 @@ class _Perhaps:
         self.elements = elements
 
 
+@leaves_no_trace
 def only(test: Any, element: Callable[[], Any]) -> Any:
     """Return an element of a comprehension with `if test`."""
     backend = backends[type(test)]
-    try:
-        if backend is PYTHON or not backend.owns(test):
-            return element() if test else _LEFT_OUT
-        (elements,) = cond(test, lambda: ([element()],), lambda: ([],), (), names=("comprehension",))
-        return _Perhaps(elements)
-    except BaseException as error:
-        leave_no_trace(error)
-        raise
+    if backend is PYTHON or not backend.owns(test):
+        return element() if test else _LEFT_OUT
+    (elements,) = cond(test, lambda: ([element()],), lambda: ([],), (), names=("comprehension",))
+    return _Perhaps(elements)
 
 
+@leaves_no_trace
 def part(test: Any, inner: Callable[[], Any]) -> Any:
     """Return the list of the inner `for` for one item of the outer one, with `if test` between them."""
     backend = backends[type(test)]
-    try:
-        if backend is PYTHON or not backend.owns(test):
-            return inner() if test else ()
-        (found,) = cond(test, lambda: (_as_list(inner()),), lambda: ([],), (), names=("comprehension",))
-        return found
-    except BaseException as error:
-        leave_no_trace(error)
-        raise
+    if backend is PYTHON or not backend.owns(test):
+        return inner() if test else ()
+    (found,) = cond(test, lambda: (_as_list(inner()),), lambda: ([],), (), names=("comprehension",))
+    return found
 
 
 def listed(items: Iterable[Any]) -> Callable[[Build], Any]:
@@ -106,16 +101,13 @@ def joined(items: Iterable[Any], build: Build) -> Any:
     return _collected(items, build, _whole)
 
 
+@leaves_no_trace
 def _collected(items: Iterable[Any], build: Build, elements: Callable[[Any], Any]) -> Any:
     backend = backends[type(items)]
-    try:
-        if backend is not PYTHON and backend.owns(items):
-            return _looped(items, build, elements)
-        found = build(items)
-        return _lazily(found, elements) if type(found) is GeneratorType else _extended([], found, elements)
-    except BaseException as error:
-        leave_no_trace(error)
-        raise
+    if backend is not PYTHON and backend.owns(items):
+        return _looped(items, build, elements)
+    found = build(items)
+    return _lazily(found, elements) if type(found) is GeneratorType else _extended([], found, elements)
 
 
 def _looped(items: Iterable[Any], build: Build, elements: Callable[[Any], Any] | None = None) -> Any:
@@ -171,13 +163,10 @@ def _lazily(turns: Iterator[Any], elements: Callable[[Any], Any]) -> Any:
     return iter(())
 
 
+@leaves_no_trace
 def _flowing(parts: Iterator[Iterable[Any]]) -> Iterator[Any]:
-    try:
-        for part in parts:
-            yield from part
-    except BaseException as error:
-        leave_no_trace(error)
-        raise
+    for part in parts:
+        yield from part
 
 
 # Comprehensions that only Python can run: of sets and dicts, and those of lists with `:=` or `await`

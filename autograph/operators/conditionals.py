@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..errors import leave_no_trace
 from ..side_effects import staged
 from ..staging import PYTHON, Backend, State, backends
+from ..traceback_filter import leaves_no_trace
 from .elif_chains import AT_ONCE, arm_of, run_arm
 from .pinned_objects import LocationMaker, PinnedObjects
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 Branch = Callable[..., Any]  # returns a tuple of results; a block without results may return None
 
 
+@leaves_no_trace
 def cond(
     test: Any,
     then: Branch,
@@ -34,15 +35,11 @@ def cond(
     (6,)
     """
     backend = backends[type(test)]
-    try:
-        if backend is PYTHON or not backend.owns(test):
-            return then(*state) if test else orelse(*state)
-        gives = _names_of(then, orelse) if names is None else names
-        takes = gives if then is keep else parameters_of(then)
-        return _staged(backend, test, then, orelse, state, takes, gives, places)
-    except BaseException as error:
-        leave_no_trace(error)
-        raise
+    if backend is PYTHON or not backend.owns(test):
+        return then(*state) if test else orelse(*state)
+    gives = _names_of(then, orelse) if names is None else names
+    takes = gives if then is keep else parameters_of(then)
+    return _staged(backend, test, then, orelse, state, takes, gives, places)
 
 
 def _staged(
@@ -76,6 +73,7 @@ def _names_of(*branches: Branch) -> tuple[str, ...]:
     return next((parameters_of(branch) for branch in branches if branch is not keep), ())
 
 
+@leaves_no_trace
 def cases(
     *arms: tuple[Callable[[], Any], Branch],
     orelse: Branch,
@@ -89,23 +87,19 @@ def cases(
     >>> cases((lambda: 1 > 2, lambda y: (y,)), (lambda: 2 > 1, lambda y: (y * 10,)), orelse=keep, state=(5,))
     (50,)
     """
-    try:
-        for number, (test, then) in enumerate(arms):
-            going = test()
-            backend = backends[type(going)]
-            if backend is not PYTHON and backend.owns(going):
-                if names is None:
-                    names = _names_of(*(branch for _, branch in arms), orelse)
-                if len(arms) - number > AT_ONCE:
-                    return _long(going, arms[number:], orelse, state, names, places)
-                rest = partial(_later_cases, arms[number + 1 :], orelse, names, places)
-                return cond(going, then, rest, state, names, places)
-            if going:
-                return then(*state)
-        return orelse(*state)
-    except BaseException as error:
-        leave_no_trace(error)
-        raise
+    for number, (test, then) in enumerate(arms):
+        going = test()
+        backend = backends[type(going)]
+        if backend is not PYTHON and backend.owns(going):
+            if names is None:
+                names = _names_of(*(branch for _, branch in arms), orelse)
+            if len(arms) - number > AT_ONCE:
+                return _long(going, arms[number:], orelse, state, names, places)
+            rest = partial(_later_cases, arms[number + 1 :], orelse, names, places)
+            return cond(going, then, rest, state, names, places)
+        if going:
+            return then(*state)
+    return orelse(*state)
 
 
 def _later_cases(arms: Any, orelse: Branch, names: tuple[str, ...], places: Any, *state: Any) -> Any:

@@ -6,23 +6,20 @@ import operator
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ..errors import leave_no_trace
 from ..staging import PYTHON, Backend, backends
+from ..traceback_filter import leaves_no_trace
 
 
+@leaves_no_trace
 def print_(*values: Any, **options: Any) -> None:
     """Run `print(*values)` in the backend that owns one of the values, or that a string mentions.
 
     >>> print_(1, [2], sep="-")
     1-[2]
     """
-    try:
-        backend = next((found for value in values for found in _owners(value)), None)
-        printing = print if backend is None else backend.builtins.get(print, print)
-        printing(*values, **options)
-    except BaseException as error:
-        leave_no_trace(error)
-        raise
+    backend = next((found for value in values for found in _owners(value)), None)
+    printing = print if backend is None else backend.builtins.get(print, print)
+    printing(*values, **options)
 
 
 def _owners(value: Any) -> Iterator[Backend]:
@@ -56,14 +53,11 @@ def ne(left: Any, right: Any) -> Any:
     return _compared(operator.ne, left, right)
 
 
+@leaves_no_trace
 def _compared(compare: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
-    try:
-        for value in (left, right):
-            backend = backends[type(value)]
-            if backend is not PYTHON and backend.owns(value):
-                compare = backend.builtins.get(compare, compare)
-                break
-        return compare(left, right)
-    except BaseException as error:
-        leave_no_trace(error)
-        raise
+    for value in (left, right):
+        backend = backends[type(value)]
+        if backend is not PYTHON and backend.owns(value):
+            compare = backend.builtins.get(compare, compare)
+            break
+    return compare(left, right)

@@ -16,8 +16,8 @@ from collections.abc import Callable
 from types import CodeType
 from typing import Any
 
-from ..errors import leave_no_trace
 from ..staging import PYTHON, Backend, backends, unbound
+from ..traceback_filter import leaves_no_trace
 
 
 class _Key:
@@ -30,6 +30,7 @@ class _Key:
 at = _Key()
 
 
+@leaves_no_trace
 def put(value: Any, target: Any, key: Any, *keys: Any) -> Any:
     """Assign `target[key]… = value`; return the new value of the variable, in plain Python the same object.
 
@@ -38,19 +39,15 @@ def put(value: Any, target: Any, key: Any, *keys: Any) -> Any:
     (True, ['a', 'c'])
     """
     backend = backends[type(target)]
-    try:
-        if keys:
-            inner = target[key]
-            value = put(value, inner, *keys)
-            if value is inner:
-                return target  # changed in place, so no need to store it again
-        if backend is PYTHON:
-            target[key] = value
-            return target
-        return backend.set_item(target, key, value)
-    except BaseException as error:
-        leave_no_trace(error)
-        raise
+    if keys:
+        inner = target[key]
+        value = put(value, inner, *keys)
+        if value is inner:
+            return target  # changed in place, so no need to store it again
+    if backend is PYTHON:
+        target[key] = value
+        return target
+    return backend.set_item(target, key, value)
 
 
 _UPDATES: dict[str, Callable[[Any, Any], Any]] = {
@@ -70,25 +67,22 @@ _UPDATES: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
+@leaves_no_trace
 def put_updated(symbol: str, operand: Callable[[], Any], target: Any, key: Any, *keys: Any) -> Any:
     """Run `target[key]… += operand()`, for each of these symbols; return the same as `put`.
 
     >>> put_updated("+=", lambda: 5, [10, 20], 1)
     [10, 25]
     """
-    try:
-        inner = target
-        for later in (key, *keys)[:-1]:
-            inner = inner[later]
-        last = keys[-1] if keys else key
-        value = _UPDATES[symbol](inner[last], _value_of(operand, sys._getframe(1).f_code))
-        if backends[type(inner)] is PYTHON:
-            inner[last] = value
-            return target
-        return put(value, target, key, *keys)
-    except BaseException as error:
-        leave_no_trace(error)
-        raise
+    inner = target
+    for later in (key, *keys)[:-1]:
+        inner = inner[later]
+    last = keys[-1] if keys else key
+    value = _UPDATES[symbol](inner[last], _value_of(operand, sys._getframe(1).f_code))
+    if backends[type(inner)] is PYTHON:
+        inner[last] = value
+        return target
+    return put(value, target, key, *keys)
 
 
 def _value_of(operand: Callable[[], Any], caller: CodeType) -> Any:
@@ -104,6 +98,7 @@ def _value_of(operand: Callable[[], Any], caller: CodeType) -> Any:
     raise found
 
 
+@leaves_no_trace
 def within(base: Any, name: str, *keys: Any) -> Any:
     """Return `base.name[…]`, an item of which will be assigned, or for a backend a wrapper that assigns.
 
@@ -111,16 +106,12 @@ def within(base: Any, name: str, *keys: Any) -> Any:
     >>> within(Box, "items") is Box.items
     True
     """
-    try:
-        value = getattr(base, name)
-        target = value
-        for key in keys:
-            target = target[key]
-        backend = backends[type(target)]
-        return target if backend is PYTHON else _Within(base, name, value, target, keys, backend)
-    except BaseException as error:
-        leave_no_trace(error)
-        raise
+    value = getattr(base, name)
+    target = value
+    for key in keys:
+        target = target[key]
+    backend = backends[type(target)]
+    return target if backend is PYTHON else _Within(base, name, value, target, keys, backend)
 
 
 class _Within:
@@ -132,18 +123,12 @@ class _Within:
         self._base, self._name, self._value = base, name, value
         self._target, self._keys, self._backend = target, keys, backend
 
+    @leaves_no_trace
     def __getitem__(self, key: Any) -> Any:
-        try:
-            return self._target[key]
-        except BaseException as error:
-            leave_no_trace(error)
-            raise
+        return self._target[key]
 
+    @leaves_no_trace
     def __setitem__(self, key: Any, value: Any) -> None:
-        try:
-            new = put(value, self._value, *self._keys, key)
-            if new is not self._value:
-                setattr(self._base, self._name, new)
-        except BaseException as error:
-            leave_no_trace(error)
-            raise
+        new = put(value, self._value, *self._keys, key)
+        if new is not self._value:
+            setattr(self._base, self._name, new)

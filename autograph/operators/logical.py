@@ -7,67 +7,58 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..errors import leave_no_trace
 from ..side_effects import pure, staged
 from ..staging import PYTHON, State, backends
+from ..traceback_filter import leaves_no_trace
 
 if TYPE_CHECKING:
     from ..side_effects.carried_state import CarriedState
 
 
+@leaves_no_trace
 def if_exp(test: Any, then: Callable[[], Any], orelse: Callable[[], Any]) -> Any:
     """Return `then() if test else orelse()`."""
     backend = backends[type(test)]
-    try:
-        if backend is PYTHON or not backend.owns(test):
-            return then() if test else orelse()
+    if backend is PYTHON or not backend.owns(test):
+        return then() if test else orelse()
 
-        def run(carried: CarriedState) -> State:
-            first = carried.block(lambda: (then(),), then)
-            other = carried.block(lambda: (orelse(),), orelse)
-            return backend.cond(test, first, other, carried.initial, ("value", *carried.names))
+    def run(carried: CarriedState) -> State:
+        first = carried.block(lambda: (then(),), then)
+        other = carried.block(lambda: (orelse(),), orelse)
+        return backend.cond(test, first, other, carried.initial, ("value", *carried.names))
 
-        (value,) = staged((), run, (then, orelse), gives=("",))
-        return value
-    except BaseException as error:
-        leave_no_trace(error)
-        raise
+    (value,) = staged((), run, (then, orelse), gives=("",))
+    return value
 
 
+@leaves_no_trace
 def and_(first: Any, *rest: Callable[[], Any]) -> Any:
     """Return `first and …`: as in Python, the operand that decides.
 
     >>> and_(3, lambda: [], lambda: 1 / 0)
     []
     """
-    try:
-        for operand in rest:
-            backend = backends[type(first)]
-            if backend is not PYTHON and backend.owns(first):
-                return backend.logical("and", first, _later_operands("and", and_, rest, operand))
-            if not first:
-                return first
-            first = operand()
-        return first
-    except BaseException as error:
-        leave_no_trace(error)
-        raise
+    for operand in rest:
+        backend = backends[type(first)]
+        if backend is not PYTHON and backend.owns(first):
+            return backend.logical("and", first, _later_operands("and", and_, rest, operand))
+        if not first:
+            return first
+        first = operand()
+    return first
 
 
+@leaves_no_trace
 def or_(first: Any, *rest: Callable[[], Any]) -> Any:
     """Return `first or …`: as in Python, the operand that decides."""
-    try:
-        for operand in rest:
-            backend = backends[type(first)]
-            if backend is not PYTHON and backend.owns(first):
-                return backend.logical("or", first, _later_operands("or", or_, rest, operand))
-            if first:
-                return first
-            first = operand()
-        return first
-    except BaseException as error:
-        leave_no_trace(error)
-        raise
+    for operand in rest:
+        backend = backends[type(first)]
+        if backend is not PYTHON and backend.owns(first):
+            return backend.logical("or", first, _later_operands("or", or_, rest, operand))
+        if first:
+            return first
+        first = operand()
+    return first
 
 
 def _later_operands(
@@ -84,16 +75,13 @@ def _chain(op: Callable[..., Any], operand: Callable[[], Any], *rest: Callable[[
     return op(operand(), *rest)
 
 
+@leaves_no_trace
 def not_(value: Any) -> Any:
     """Return `not value`."""
     backend = backends[type(value)]
-    try:
-        if backend is PYTHON or not backend.owns(value):
-            return not value
-        return backend.logical("not", value, None)
-    except BaseException as error:
-        leave_no_trace(error)
-        raise
+    if backend is PYTHON or not backend.owns(value):
+        return not value
+    return backend.logical("not", value, None)
 
 
 _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
@@ -110,6 +98,7 @@ _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
+@leaves_no_trace
 def compare(left: Any, *links: Any) -> Any:
     """Return a chained comparison, in which each operand is evaluated at most once, and only when it is
     needed.
@@ -121,11 +110,7 @@ def compare(left: Any, *links: Any) -> Any:
     >>> compare(3, '<', lambda: 2, '<=', lambda: 1 / 0)
     False
     """
-    try:
-        name, operand, *further = links
-        right = operand()
-        holds = _COMPARISONS[name](left, right)
-        return and_(holds, lambda: compare(right, *further)) if further else holds
-    except BaseException as error:
-        leave_no_trace(error)
-        raise
+    name, operand, *further = links
+    right = operand()
+    holds = _COMPARISONS[name](left, right)
+    return and_(holds, lambda: compare(right, *further)) if further else holds

@@ -10,10 +10,11 @@ from operator import length_hint
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from ..errors import Diagnostic, StagingError, leave_no_trace
+from ..errors import Diagnostic, StagingError
 from ..introspection.source_sites import running
 from ..side_effects import staged
 from ..staging import PYTHON, Backend, State, backend_of, backends, rotated
+from ..traceback_filter import leaves_no_trace
 from .conditionals import Branch, cond, keep, parameters_of
 from .pinned_objects import LocationMaker, PinnedObjects
 
@@ -33,6 +34,7 @@ def no_options(*state: Any) -> Mapping[str, Any]:
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
+@leaves_no_trace
 def while_loop(
     test: Callable[..., Any],
     body: Branch,
@@ -48,18 +50,14 @@ def while_loop(
     >>> while_loop(lambda n: n < 100, lambda n: (n * 2,), (3,))
     (192,)
     """
-    try:
-        while True:
-            going = test(*state)
-            backend = backends[type(going)]
-            if backend is not PYTHON and backend.owns(going):
-                return _staged_while(backend, going, test, body, state, places, options)
-            if not going:
-                return state
-            state = body(*state) or ()
-    except BaseException as error:
-        leave_no_trace(error)
-        raise
+    while True:
+        going = test(*state)
+        backend = backends[type(going)]
+        if backend is not PYTHON and backend.owns(going):
+            return _staged_while(backend, going, test, body, state, places, options)
+        if not going:
+            return state
+        state = body(*state) or ()
 
 
 def _staged_while(
@@ -89,6 +87,7 @@ def _staged_while(
     return held.leave(staged(held.makers, run, (body, test), held.state, held.names, besides=held.callers))
 
 
+@leaves_no_trace
 def for_loop(
     items: Iterable[Any],
     body: Branch,
@@ -104,17 +103,13 @@ def for_loop(
     (6,)
     """
     backend = backends[type(items)]
-    try:
-        if backend is not PYTHON and backend.owns(items):
-            return _staged_for(backend, items, body, state, until, places, options)
-        if until is not None:
-            return _python_for_until(iter(items), body, state, until, places)
-        for item in items:
-            state = body(item, *state) or ()
-        return state
-    except BaseException as error:
-        leave_no_trace(error)
-        raise
+    if backend is not PYTHON and backend.owns(items):
+        return _staged_for(backend, items, body, state, until, places, options)
+    if until is not None:
+        return _python_for_until(iter(items), body, state, until, places)
+    for item in items:
+        state = body(item, *state) or ()
+    return state
 
 
 def _staged_for(

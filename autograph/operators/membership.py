@@ -9,34 +9,28 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from ..errors import leave_no_trace
 from ..staging import PYTHON, Backend, backend_of
+from ..traceback_filter import leaves_no_trace
 from .logical import not_
 
 
+@leaves_no_trace
 def in_(item: Any, container: Any) -> Any:
     """Return `item in container`.
 
     >>> in_(2, (1, 2, 3)), in_(7, range(3))
     (True, False)
     """
-    try:
-        backend = _owner(item, container)
-        if backend is PYTHON:
-            return item in container
-        return backend.builtins.get(operator.contains, operator.contains)(container, item)
-    except BaseException as error:
-        leave_no_trace(error)
-        raise
+    backend = _owner(item, container)
+    if backend is PYTHON:
+        return item in container
+    return backend.builtins.get(operator.contains, operator.contains)(container, item)
 
 
+@leaves_no_trace
 def not_in(item: Any, container: Any) -> Any:
     """Return `item not in container`."""
-    try:
-        return not_(in_(item, container))
-    except BaseException as error:
-        leave_no_trace(error)
-        raise
+    return not_(in_(item, container))
 
 
 def _owner(item: Any, container: Any) -> Backend:

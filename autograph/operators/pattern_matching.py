@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..errors import leave_no_trace
 from ..staging import PYTHON, backends
+from ..traceback_filter import leaves_no_trace
 
 
+@leaves_no_trace
 def has_length(subject: Any, count: int, more: bool = False) -> bool:
     """Return whether a sequence pattern of `count` parts (with `more`, and a starred part) matches the
     subject.
@@ -22,28 +23,21 @@ def has_length(subject: Any, count: int, more: bool = False) -> bool:
     (True, False, True)
     """
     backend = backends[type(subject)]
-    try:
-        if backend is not PYTHON and backend.owns(subject):
-            length = backend.length(subject)
-            return length is not None and (length >= count if more else length == count)
-        match subject:
-            case [*_]:  # tests the type only
-                if more:
-                    return count == 0 or len(subject) >= count
-                return len(subject) == count
-        return False
-    except BaseException as error:
-        leave_no_trace(error)
-        raise
+    if backend is not PYTHON and backend.owns(subject):
+        length = backend.length(subject)
+        return length is not None and (length >= count if more else length == count)
+    match subject:
+        case [*_]:  # tests the type only
+            if more:
+                return count == 0 or len(subject) >= count
+            return len(subject) == count
+    return False
 
 
+@leaves_no_trace
 def is_(value: Any, truth: bool) -> Any:
     """Return `value is True` or `value is False`. For a backend's boolean, test its value."""
     backend = backends[type(value)]
-    try:
-        if backend is PYTHON or not backend.owns(value):
-            return value is truth
-        return backend.is_(value, truth)
-    except BaseException as error:
-        leave_no_trace(error)
-        raise
+    if backend is PYTHON or not backend.owns(value):
+        return value is truth
+    return backend.is_(value, truth)
