@@ -79,51 +79,72 @@ def refused(f, name):
         tf.function(f)(tf.constant(2.0))
 
 
-@pytest.mark.parametrize("kind", KINDS)
-class TestKinds:
-    def test_a_method_that_changes_and_returns_self(self, kind):
-        make, read = KINDS[kind]
+PROGRAMS = []
 
-        def f(x):
-            acc = kept = make(x)
-            if x > 0:
-                acc = acc.add(x)
-            else:
-                acc.add(-2 * x)
-            for _ in tf.range(3):
-                acc = acc.add(x)
-            return read(acc), read(kept)
 
-        agrees(f)
+def program(function):
+    """Enter a function of a kind and a number."""
+    PROGRAMS.append(function)
+    return function
 
-    def test_a_new_object_in_one_branch(self, kind):
-        make, read = KINDS[kind]
 
-        def f(x):
-            acc = make(x)
-            if x > 0:
-                acc.add(x)
-            else:
-                acc = make(x * 3)
-            return read(acc)
+@program
+def a_method_that_changes_and_returns_self(make, read, x):
+    acc = kept = make(x)
+    if x > 0:
+        acc = acc.add(x)
+    else:
+        acc.add(-2 * x)
+    for _ in tf.range(3):
+        acc = acc.add(x)
+    return read(acc), read(kept)
 
-        agrees(f)
 
-    def test_a_function_that_returns_its_argument(self, kind):
-        make, read = KINDS[kind]
+@program
+def a_new_object_in_one_branch(make, read, x):
+    acc = make(x)
+    if x > 0:
+        acc.add(x)
+    else:
+        acc = make(x * 3)
+    return read(acc)
 
-        def bumped(acc, x):
-            if x > 0:
-                return acc.add(x)
-            return acc
 
-        def f(x):
-            acc = make(x)
-            same = bumped(acc, x)
-            same.add(x)
-            return read(acc), read(same)
+def bumped(acc, x):
+    if x > 0:
+        return acc.add(x)
+    return acc
 
-        agrees(f)
+
+@program
+def a_function_that_returns_its_argument(make, read, x):
+    acc = make(x)
+    same = bumped(acc, x)
+    same.add(x)
+    return read(acc), read(same)
+
+
+@program
+def one_new_object_in_two_variables(make, read, x):
+    if x > 0:
+        first = second = make(x)
+    else:
+        second = make(x + 1)
+        first = second
+    first.add(x * 10)
+    return read(first), read(second), float(first is second)
+
+
+@program
+def one_new_object_in_containers(make, read, x):
+    if x > 0:
+        new = make(x)
+        held = {"p": new, "q": (new, [new])}
+    else:
+        new = make(-x)
+        held = {"p": new, "q": (new, [new])}
+    held["q"][1][0].add(x * 10)
+    return read(held["p"]), read(held["q"][0]), read(new)
 
 
 def doubled_in_both(make, x):
@@ -134,77 +155,47 @@ def doubled_in_both(make, x):
     return first, first
 
 
+@program
+def one_new_object_returned_twice(make, read, x):
+    first, second = doubled_in_both(make, x)
+    first.add(x * 10)
+    return read(first), read(second)
+
+
+@program
+def objects_made_in_each_iteration(make, read, x):
+    for _ in tf.range(3):
+        first = second = make(x + 1)
+        second.add(x)
+    first.add(x * 10)
+    return read(first), read(second)
+
+
+@program
+def objects_made_before_and_in_each_iteration(make, read, x):
+    first = second = make(x)
+    for _ in tf.range(3):
+        first = second = make(x + 1)
+        second.add(x)
+    first.add(x * 10)
+    return read(first), read(second)
+
+
+@program
+def an_old_object_inside_new_objects(make, read, x):
+    inner = make(x)
+    try:
+        outer = [inner, x] if x > 0 else [inner, -x]
+    finally:
+        inner.add(x)
+    outer[0].add(x * 10)
+    return read(inner), outer[1]
+
+
 @pytest.mark.parametrize("kind", KINDS)
-class TestNewObjects:
-    """What is one new object in every run of a block is one after it."""
-
-    def test_in_two_variables(self, kind):
-        make, read = KINDS[kind]
-
-        def f(x):
-            if x > 0:
-                first = second = make(x)
-            else:
-                second = make(x + 1)
-                first = second
-            first.add(x * 10)
-            return read(first), read(second), float(first is second)
-
-        agrees(f)
-
-    def test_in_containers(self, kind):
-        make, read = KINDS[kind]
-
-        def f(x):
-            if x > 0:
-                new = make(x)
-                held = {"p": new, "q": (new, [new])}
-            else:
-                new = make(-x)
-                held = {"p": new, "q": (new, [new])}
-            held["q"][1][0].add(x * 10)
-            return read(held["p"]), read(held["q"][0]), read(new)
-
-        agrees(f)
-
-    def test_returned_twice(self, kind):
-        make, read = KINDS[kind]
-
-        def f(x):
-            first, second = doubled_in_both(make, x)
-            first.add(x * 10)
-            return read(first), read(second)
-
-        agrees(f)
-
-    @pytest.mark.parametrize("is_there_before", [True, False])
-    def test_objects_made_in_each_iteration(self, kind, is_there_before):
-        make, read = KINDS[kind]
-
-        def f(x):
-            if is_there_before:
-                first = second = make(x)
-            for _ in tf.range(3):
-                first = second = make(x + 1)
-                second.add(x)
-            first.add(x * 10)
-            return read(first), read(second)
-
-        agrees(f)
-
-    def test_an_old_object_inside_new_objects(self, kind):
-        make, read = KINDS[kind]
-
-        def f(x):
-            inner = make(x)
-            try:
-                outer = [inner, x] if x > 0 else [inner, -x]
-            finally:
-                inner.add(x)
-            outer[0].add(x * 10)
-            return read(inner), outer[1]
-
-        agrees(f)
+@pytest.mark.parametrize("function", PROGRAMS)
+def test_objects_stay_what_they_are(function, kind):
+    agrees(lambda x: function(*KINDS[kind], x))
 
 
 class TestOneOrTwo:
