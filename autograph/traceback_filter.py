@@ -8,7 +8,8 @@
                                     raise          which does not add them again
 
 A wrapper would cost a call, and is one more object with another identity. The compiled handler is appended
-to the bytecode of the function instead; the decorator `leaves_no_trace` does the same for operators. The handler comes from Python's own compiler, so that it fits each version.
+to the bytecode of the function instead; the decorator `leaves_no_trace` does the same for operators. The
+handler comes from Python's own compiler, so that it fits each version.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ from .side_effect_tracker import RetraceNeeded, SideEffectTracker, remembering
 MAX_ATTEMPTS = 24
 
 
-def stage_tracking_side_effects(
+def staged(
     makers: Sequence[Callable[[], Location]],
     run: Callable[[CarriedState], State],
     blocks: Sequence[Callable[..., Any]],
