@@ -13,19 +13,9 @@ from textwrap import dedent
 
 from agc.autograph import Diagnostic, Note
 
-from .page import DARK_BY_SYSTEM, policy, style
+from .page import DARK_BY_SYSTEM, small_page, style
 
-_PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="color-scheme" content="light dark">
-<title>{title} — agc check</title>
-<style>{style}</style>
-</head>
-<body>
+_BODY = """
 <header>
 <h1>{title}</h1>
 <p class="quiet">agc check</p>
@@ -33,8 +23,6 @@ _PAGE = """<!doctype html>
 <main>
 {body}
 </main>
-</body>
-</html>
 """
 
 
@@ -45,7 +33,6 @@ def findings_page(found: Sequence[Diagnostic], manual: Mapping[str, str] | None 
     >>> "a &lt;jump&gt;" in page, "<script" in page
     (True, False)
     """
-    sheet = style(DARK_BY_SYSTEM, "findings")
     levels = [f"{count} {level}{'s' * (count != 1)}" for level, count in _counts(found) if count]
     files = [
         (name, list(part))
@@ -61,12 +48,9 @@ def findings_page(found: Sequence[Diagnostic], manual: Mapping[str, str] | None 
         parts.append(
             f'<section id="file-{i}" aria-label="{_escaped(name)}">\n<h2>{_escaped(name)}</h2>\n{articles}\n</section>'
         )
-    return _PAGE.format(
-        policy=policy(sheet, ""),
-        style=sheet,
-        title=" and ".join(levels) or "Nothing found",
-        body="\n".join(parts),
-    )
+    title = " and ".join(levels) or "Nothing found"
+    body = _BODY.format(title=title, body="\n".join(parts))
+    return small_page(f"{title} — agc check", body, style(DARK_BY_SYSTEM, "findings"))
 
 
 def _counts(found: Sequence[Diagnostic]) -> list[tuple[str, int]]:

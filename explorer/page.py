@@ -81,6 +81,27 @@ def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
+_SHELL = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="color-scheme" content="light dark">
+<title>{title}</title>
+<style>{style}</style>
+</head>
+<body>{body}</body>
+</html>
+"""
+
+
+def small_page(title: str, body: str, sheet: str, code: str = "", *, connect: str = "'none'") -> str:
+    """Return a page without a model, of markup, one style sheet and the script that is in its markup."""
+    allowed = policy(sheet, code, connect=connect)
+    return _SHELL.format(title=title, body=body, style=sheet, policy=allowed)
+
+
 def render(model: dict[str, Any], *, live: bool = False) -> str:
     """Return the page of a model. With `live`, it loads itself again when its server has a newer one.
 

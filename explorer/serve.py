@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Protocol
 
-from .page import DARK_BY_SYSTEM, policy, script, style
+from .page import DARK_BY_SYSTEM, script, small_page, style
 
 MOST_FILES = 5000
 """The number of source files that are watched."""
@@ -136,24 +136,8 @@ def _files(folder: str) -> Iterator[tuple[str, float]]:
                     continue
 
 
-_NOTE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="color-scheme" content="light dark">
-<title>agc explore</title>
-<style>{style}</style>
-</head>
-<body><main><pre>{text}</pre></main><script>{script}</script></body>
-</html>
-"""
-
-
 def note_page(text: str) -> str:
     """Return a page with a text, such as the error of a program; a newer page replaces it."""
-    sheet = style(DARK_BY_SYSTEM, "note", "live")
-    code = script("live")
-    allowed = policy(sheet, code, connect="'self'")
-    return _NOTE.format(policy=allowed, style=sheet, text=html.escape(text), script=code)
+    sheet, code = style(DARK_BY_SYSTEM, "note", "live"), script("live")
+    body = f"<main><pre>{html.escape(text)}</pre></main><script>{code}</script>"
+    return small_page("agc explore", body, sheet, code, connect="'self'")
