@@ -10,6 +10,7 @@ import functools
 import importlib
 import pkgutil
 from collections import defaultdict
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import agc.runtime
@@ -17,7 +18,8 @@ import numpy as np
 import pytest
 from agc.runtime import dtypes, errors
 from agc.runtime.core.tensor import EagerTensor
-from agc.runtime.ir.graph import Constant, Operation, Value
+from agc.runtime.executors import interpret
+from agc.runtime.ir.graph import Constant, Graph, Operation, Value
 from agc.runtime.ir.value_types import TensorType
 from agc.runtime.ops.framework.op import REGISTRY, Op
 
@@ -118,3 +120,31 @@ def as_operation(call: Call, number: int) -> tuple[Operation, list[Value], list[
     inputs = [operand for operand in operands if isinstance(operand, Value)]
     given = [array for operand, array in zip(operands, arrays, strict=True) if isinstance(operand, Value)]
     return Operation(call.op, tuple(operands), call.attrs, outputs), inputs, given
+
+
+def graph_of(
+    names: Iterable[str], most: int, is_wanted: Callable[[Operation, list[Value]], bool]
+) -> tuple[Graph, list[Any]]:
+    """The wanted examples of operations, of each so many at most, as one graph, and the values of its inputs."""
+    operations, inputs, values = [], [], []
+    for call in (call for name in names for call in calls(name)[:most]):
+        if isinstance(call.outcome(*call.arrays), type):
+            continue  # it shows a refusal
+        made = as_operation(call, len(operations))
+        if made is not None and is_wanted(*made[:2]):
+            operations.append(made[0])
+            inputs += made[1]
+            values += made[2]
+    outputs = [output for made in operations for output in made.outputs]
+    return Graph("examples", inputs, operations, outputs), values
+
+
+def different(
+    graph: Graph, values: list[Any], run: Callable[[list[Any]], Any], agree: Callable[[Any, Any], bool]
+) -> list[Any]:
+    """The results that are other than the interpreter's, after the operations that make them."""
+    expected = [np.asarray(result) for result in interpret(graph, list(values))]
+    found = [np.asarray(result) for result in run(list(values))]
+    makers = [made.type for made in graph.operations for _ in made.outputs]
+    rows = zip(makers, found, expected, strict=True)
+    return [row for row in rows if not agree(*row[1:])]

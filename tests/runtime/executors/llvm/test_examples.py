@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 from agc.runtime import dtypes
-from agc.runtime.executors import interpret
 from agc.runtime.executors.llvm import CannotCompileError, JitFunction, compile_graph
 from agc.runtime.executors.llvm.codegen.element_formulas import element_rule
 from agc.runtime.executors.llvm.codegen.kernel_calls import has_kernel
@@ -22,7 +21,7 @@ from agc.runtime.ir.graph import Graph, Operation, Value
 from agc.runtime.ops.framework.op import REGISTRY
 from operation_sweep.cases import DTYPES, cases
 from operation_sweep.running import compared
-from support.operation_examples import NAMES, as_operation, calls
+from support.operation_examples import NAMES, calls, different, graph_of
 
 MOST = 5  # examples of one operation
 STRUCTURE = {"array_", "list_"}  # of several calls each: test_tensor_arrays.py has these
@@ -51,22 +50,6 @@ def compiles(made: Operation, inputs: list[Value]) -> bool:
     return True
 
 
-def of_room(room: str) -> tuple[Graph, list[Any]]:
-    """The examples that compile, as one graph, and the values of its inputs."""
-    operations, inputs, values = [], [], []
-    for name in ROOMS[room]:
-        for call in calls(name)[:MOST]:
-            if isinstance(call.outcome(*call.arrays), type):
-                continue  # it shows a refusal
-            made = as_operation(call, len(operations))
-            if made is not None and compiles(*made[:2]):
-                operations.append(made[0])
-                inputs += made[1]
-                values += made[2]
-    outputs = [output for made in operations for output in made.outputs]
-    return Graph("examples", inputs, operations, outputs), values
-
-
 def close(found: Any, wanted: Any) -> bool:
     if found.dtype != wanted.dtype or found.shape != wanted.shape:
         return False
@@ -76,22 +59,18 @@ def close(found: Any, wanted: Any) -> bool:
     return bool(np.allclose(found, wanted, rtol=bound, atol=bound, equal_nan=True))
 
 
+def identical(found: Any, wanted: Any) -> bool:
+    return found.dtype == wanted.dtype and bool(np.array_equal(found, wanted, equal_nan=True))
+
+
 @pytest.mark.parametrize("room", sorted(ROOMS))
 def test_examples_agree_with_the_interpreter(room: str) -> None:
-    graph, values = of_room(room)
+    graph, values = graph_of(ROOMS[room], MOST, compiles)
     compiled = {made.type for made in graph.operations}
     assert set(ROOMS[room]) - compiled - WITHOUT_EXAMPLE == set(), (
         "these have rules, and no example that compiles"
     )
-    expected = [np.asarray(result) for result in interpret(graph, list(values))]
-    found = [np.asarray(result) for result in JitFunction(graph).run(list(values))]
-    makers = [made.type for made in graph.operations for _ in made.outputs]
-    wrong = [
-        (maker, one, other)
-        for maker, one, other in zip(makers, found, expected, strict=True)
-        if not close(one, other)
-    ]
-    assert wrong == []
+    assert different(graph, values, JitFunction(graph).run, close) == []
 
 
 def test_most_operations_are_compiled() -> None:
@@ -100,27 +79,12 @@ def test_most_operations_are_compiled() -> None:
 
 
 def test_operations_without_a_rule_call_kernels() -> None:
-    operations, inputs, values = [], [], []
-    for name in NAMES:
-        if is_native(name):
-            continue
-        for call in calls(name)[:2]:
-            made = (
-                None if isinstance(call.outcome(*call.arrays), type) else as_operation(call, len(operations))
-            )
-            if made is not None and has_kernel(made[0]):
-                operations.append(made[0])
-                inputs += made[1]
-                values += made[2]
-    outputs = [output for made in operations for output in made.outputs]
-    graph = Graph("examples", inputs, operations, outputs)
+    names = [name for name in NAMES if not is_native(name)]
+    graph, values = graph_of(names, 2, lambda made, inputs: has_kernel(made))
     assert {"lu", "pseudo_inverse", "expm", "igamma", "zeta", "gamma_variates"} <= {
-        made.type for made in operations
+        made.type for made in graph.operations
     }
-    for found, expected in zip(
-        JitFunction(graph).run(list(values)), interpret(graph, list(values)), strict=True
-    ):
-        np.testing.assert_array_equal(found, expected, strict=True)
+    assert different(graph, values, JitFunction(graph).run, identical) == []
 
 
 def swept(number: int, dtype: dtypes.DType | None = None) -> tuple[list[Any], Counter[str]]:

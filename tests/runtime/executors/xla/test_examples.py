@@ -7,19 +7,17 @@ from __future__ import annotations
 
 import os
 from collections import Counter, defaultdict
-from typing import Any
 
 import numpy as np
 import pytest
-from agc.runtime.executors import interpret
 from agc.runtime.executors.xla import XlaFunction, operation_kinds
 from agc.runtime.executors.xla.rule_registry import FUNCTIONALIZED, REASONS, RULES, TRACED
-from agc.runtime.ir.graph import Graph
+from agc.runtime.ir.graph import Operation, Value
 from agc.runtime.ops.framework.op import REGISTRY
 from operation_sweep.cases import DTYPES, cases
 from operation_sweep.judging import same_array
 from operation_sweep.running import compared
-from support.operation_examples import NAMES, as_operation, calls
+from support.operation_examples import NAMES, calls, different, graph_of
 
 IS_FUZZING = bool(os.environ.get("AGC_FUZZ"))
 
@@ -34,34 +32,15 @@ for _name in NAMES:
         )
 
 
-def of_room(room: str) -> tuple[Graph, list[Any]]:
-    """The examples of a package of operations as one graph, and the values of its inputs."""
-    operations, inputs, values = [], [], []
-    for name in ROOMS[room][::EACH]:
-        for call in calls(name)[:MOST]:
-            if isinstance(call.outcome(*call.arrays), type) or name == "print":
-                continue  # it shows a refusal, or has an effect
-            made = as_operation(call, len(operations))
-            if made is not None and all(None not in (value.shape or ()) for value in made[0].outputs):
-                operations.append(made[0])
-                inputs += made[1]
-                values += made[2]
-    outputs = [output for made in operations for output in made.outputs]
-    return Graph("examples", inputs, operations, outputs), values
+def is_wanted(made: Operation, inputs: list[Value]) -> bool:
+    """Whether the shapes are known, and there is no effect."""
+    return made.type != "print" and all(None not in (value.shape or ()) for value in made.outputs)
 
 
 @pytest.mark.parametrize("room", sorted(ROOMS))
 def test_examples_agree_with_the_interpreter(room: str) -> None:
-    graph, values = of_room(room)
-    expected = [np.asarray(result) for result in interpret(graph, list(values))]
-    found = [np.asarray(result) for result in XlaFunction(graph).run(list(values))]
-    makers = [made.type for made in graph.operations for _ in made.outputs]
-    wrong = [
-        (maker, one, other)
-        for maker, one, other in zip(makers, found, expected, strict=True)
-        if not same_array(one, other)
-    ]
-    assert wrong == []
+    graph, values = graph_of(ROOMS[room][::EACH], MOST, is_wanted)
+    assert different(graph, values, XlaFunction(graph).run, same_array) == []
 
 
 @pytest.mark.parametrize("number", range(len(DTYPES) if IS_FUZZING else 1))
