@@ -195,6 +195,24 @@ def _is_own(status: os.stat_result, is_kind: Callable[[int], bool]) -> bool:
     return not _HAS_OWNERS or (status.st_uid == os.geteuid() and not status.st_mode & 0o022)
 
 
+def sources(*folders: str) -> bytes:
+    """Return a digest of the paths, sizes and times of all Python files in folders, which changes when a file does."""
+    files = sorted(file for folder in folders for file in _files(folder))
+    return digest(repr(files).encode())
+
+
+def _files(top: str) -> Iterator[tuple[str, int, int]]:
+    """Yield the Python files below a folder; nothing if it is inside of an archive."""
+    if not os.path.isdir(top):
+        return
+    for entry in os.scandir(top):
+        if entry.is_dir():
+            yield from _files(entry.path)
+        elif entry.name.endswith(".py"):
+            status = entry.stat()
+            yield entry.path, status.st_size, status.st_mtime_ns
+
+
 def digest(*parts: bytes) -> bytes:
     """Return a digest of the parts, and of where each of them ends."""
     digest = hashlib.blake2b(digest_size=_DIGEST)

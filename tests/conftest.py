@@ -93,6 +93,16 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True, scope="session")
+def lowered_anew() -> Iterator[pytest.MonkeyPatch]:
+    """Each graph is lowered, since tests exchange parts of the compiler. Processes that they start use the cache."""
+    from agc.runtime.executors.llvm import unit_cache
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(unit_cache, "key", lambda *_: None)
+        yield patch
+
+
+@pytest.fixture(autouse=True, scope="session")
 def shared_byte_code(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """If Python writes no byte code next to files, the processes that tests start keep it in a folder for all."""
     with pytest.MonkeyPatch.context() as patch:

@@ -12,10 +12,10 @@ import functools
 import marshal
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from types import CodeType
 
-from ..disk_cache import Store, digest
+from ..disk_cache import Store, digest, sources
 
 LIMIT = 4000  # entries of one version of Python
 _BYTES = 1 << 30
@@ -56,16 +56,4 @@ def _name_of(filename: str) -> str:
 def _version() -> bytes:
     """Return a digest that changes whenever the compiler or the Python version does."""
     here = os.path.dirname(os.path.abspath(__file__))
-    files = sorted((path, stat.st_size, stat.st_mtime_ns) for path, stat in _files(here))
-    return digest(repr((sys.version, sys.hexversion, files)).encode())
-
-
-def _files(top: str) -> Iterator[tuple[str, os.stat_result]]:
-    """Yield the modules below a folder; nothing if it is inside of an archive."""
-    if not os.path.isdir(top):
-        return
-    for entry in os.scandir(top):
-        if entry.is_dir():
-            yield from _files(entry.path)
-        elif entry.name.endswith(".py"):
-            yield entry.path, entry.stat()
+    return digest(repr((sys.version, sys.hexversion)).encode(), sources(here))

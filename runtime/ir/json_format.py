@@ -34,14 +34,15 @@ __all__ = ["GraphFormatError", "as_text", "deserialize", "serialize"]
 _WIDTH = 110
 
 
-def serialize(graph: Graph, portable: bool = False) -> dict[str, Any]:
+def serialize(graph: Graph, portable: bool = False, with_origins: bool = True) -> dict[str, Any]:
     """Return `graph` as JSON data.
 
     Args:
         portable: raise a ValueError for attributes that cannot be read back. It names the operation and its
         line.
+        with_origins: write the line of each operation.
     """
-    return _Writer(portable).module(graph)
+    return _Writer(portable, with_origins).module(graph)
 
 
 def as_text(data: Any) -> str:
@@ -71,8 +72,9 @@ def _is_big(data: Any) -> bool:
 
 
 class _Writer:
-    def __init__(self, portable: bool) -> None:
+    def __init__(self, portable: bool, with_origins: bool) -> None:
         self.portable = portable
+        self.with_origins = with_origins
         self.numbers: dict[Graph, int] = {}
         self.pending: list[Graph] = []
         self.constants: dict[Any, int] = {}
@@ -110,7 +112,7 @@ class _Writer:
         data["outputs"] = [_defined(value, scope, names) for value in operation.outputs]
         if operation.device:
             data["device"] = operation.device
-        if operation.origin is not None:
+        if self.with_origins and operation.origin is not None:
             data["at"] = list(operation.origin)
         return data
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -43,6 +43,14 @@ _NONE: Mapping[int, int] = {}
 
 _EMBEDDED = 1024
 """Maximum size in bytes of a constant that is embedded in the module."""
+
+
+class HostTable(NamedTuple):
+    """The names in the table of host addresses, and the constants and functions that some of them have."""
+
+    numbers: Mapping[str, int]
+    arrays: Mapping[str, np.ndarray[Any, Any]]
+    callbacks: Sequence[Callback]
 
 
 class Host:
@@ -144,6 +152,7 @@ class CompilationUnit:
         self.results = [each for i, each in enumerate(self.results) if i not in self.overwritten]
         self.slots = e.slots
         self.assigned: Sequence[int] = ()  # the variable inputs whose new values are the last outputs
+        self.key: str | None = None  # in the unit cache
         self.is_long = e.work > LONG or not _listens_soon(graph)
 
     def _write(self, e: Emitter) -> None:
@@ -201,6 +210,18 @@ class CompilationUnit:
         """Return the object files of the module."""
         self.host.finish()
         return llvm_engine.assembled_parts(self._text.parts(), self.level, self._tasks)
+
+    @property
+    def kept(self) -> int:
+        """Return the number of slots for memory that the code keeps between calls."""
+        return self.module.kept.count  # type: ignore[no-any-return]
+
+    @property
+    def symbols(self) -> list[str]:
+        """Return the names of the functions of other modules that the code calls."""
+        values = self.module.globals.items()
+        outside = [name for name, value in values if not getattr(value, "blocks", True)]
+        return [name for name in outside if not name.startswith("llvm.")]
 
     def forget(self) -> None:
         """Break the reference cycles of the module, which is not needed any more.

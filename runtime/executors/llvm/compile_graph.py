@@ -88,6 +88,7 @@ def lowered(
         raise CannotCompileError([why])
     from ...functionalize.shapes import specialized
     from ...optimize import OptimizerOptions, dce, optimize_for_shapes, regroup_products, schedule_updates
+    from . import unit_cache
 
     needed = dce.run(graph, OptimizerOptions())  # dead operations must not be reasons to refuse the graph
     plain = optimize_for_shapes(specialized(needed, arguments, with_sizes))
@@ -95,7 +96,11 @@ def lowered(
     first = len(graph.outputs) - len(assigned)
     donors = {first + i: given.index(number) for i, number in enumerate(assigned)}
     whole = schedule_updates.run(regroup_products.run(plain))
-    unit = _unit(whole, is_measured, donors, is_located, tasks)
+    key = None if tasks is None or is_measured or is_located else unit_cache.key(whole, donors)
+    unit = unit_cache.read(key, whole) if key is not None else None
+    if unit is None:
+        unit = _unit(whole, is_measured, donors, is_located, tasks)
+        unit.key = key
     if any(len(graph.outputs) - 1 - i in unit.sized for i in range(len(assigned))):
         raise CannotCompileError(["the new shape of a variable depends on values"])
     unit.assigned = [number for i, number in donors.items() if i not in unit.overwritten]

@@ -1,4 +1,4 @@
-"""Addresses of the functions of Python and of the thread pool that compiled code calls."""
+"""Addresses of the functions of Python, of the thread pool and of BLAS that compiled code calls."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ctypes
 import functools
 from typing import Any
 
-from ...kernels import native_pool
+from ...kernels import blas, native_pool
 from .codegen.instrumentation import symbols
 from .llvm_engine import known_as
 
@@ -17,6 +17,11 @@ _OF_PYTHON = (
 )  # fmt: skip
 
 
+def names() -> list[str]:
+    """Return the names that compiled code may call."""
+    return [*_OF_PYTHON, *_of_extension(), *_of_blas()]
+
+
 @functools.cache
 def declare() -> None:
     """Register the addresses with LLVM, before any code is loaded: a symbol that is unresolved then stays so."""
@@ -25,8 +30,17 @@ def declare() -> None:
             known_as(name, address_of(function))
     for name, address in symbols():
         known_as(name, address)
-    for name, address in native_pool.addresses().items():
-        known_as(f"agc_{name}", address)
+    for name, address in {**_of_extension(), **_of_blas()}.items():
+        known_as(name, address)
+
+
+def _of_extension() -> dict[str, int]:
+    return {f"agc_{name}": address for name, address in native_pool.addresses().items()}
+
+
+def _of_blas() -> dict[str, int]:
+    found = map(blas.find, blas.LETTERS)
+    return {gemm.symbol: gemm.address for gemm in found if gemm is not None}
 
 
 def address_of(function: Any) -> int:

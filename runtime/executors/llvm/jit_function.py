@@ -229,7 +229,7 @@ class JitFunction(CompiledFunction):
 
         It copies arrays that native code cannot read, and compiles anew for other shapes.
         """
-        from . import runtime_library
+        from . import runtime_library, unit_cache
         from .compilation_unit import content
         from .loader import Loader
 
@@ -251,7 +251,9 @@ class JitFunction(CompiledFunction):
             return code(plain)
 
         files = unit.assembled()
-        runtime_library.load(unit.module.globals)  # another thread has compiled it in the meantime
+        if unit.key is not None:
+            unit_cache.write(unit, files)
+        runtime_library.load(unit.symbols)  # another thread has compiled it in the meantime
         loader = Loader(unit, llvm_engine.LinkedCode(*files))
         kernel = loader.kernel(mismatched, failed, self.fail)
         code = kernel.code

@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import functools
+import hashlib
 import importlib.util
 import os
 import sys
@@ -112,16 +113,19 @@ def _add(tasks: Tasks, part: ModulePart, level: Level) -> None:
 
 
 def _assembled(text: str, level: Level) -> bytes:
-    import hashlib
-
-    key = hashlib.sha256(f"{_host()}\n{tuple(level)}\n{text}".encode()).hexdigest()
-    data = object_cache.read(key)
+    name = key(f"{tuple(level)}\n{text}")
+    data = object_cache.read(name)
     if data is None:
         machine = _machine(level.codegen)
         with _optimized(text, level, machine) as module, few_passes(level.packs):
             data = emitted(machine, module)
-        object_cache.write(key, data)
+        object_cache.write(name, data)
     return data
+
+
+def key(text: str) -> str:
+    """Return the key of code for this machine in the object cache; `text` is all that the code depends on besides."""
+    return hashlib.sha256(f"{_host()}\n{text}".encode()).hexdigest()
 
 
 @contextlib.contextmanager

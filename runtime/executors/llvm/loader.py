@@ -51,7 +51,7 @@ class Loader:
     def _address(self, name: str) -> int:
         unit = self.unit
         if name == NAME:
-            return self._data(KeptMemory(unit.module.kept.count))
+            return self._data(KeptMemory(unit.kept))
         if name == TABLE:
             assert unit.meter is not None
             unit.meter.table = np.zeros(2 * len(unit.meter.rows), np.int64)

@@ -2,7 +2,7 @@
 
     product.begin()                   a background thread compiles it, while the graph is traced and lowered
     e.call("agc_product_float", …)
-    load(module.globals)              wait for the code of these names, and register their addresses with the loader
+    load(unit.symbols)                wait for the code of these names, and register their addresses with the loader
 
 With one processor nothing is compiled in the background.
 """
@@ -54,6 +54,11 @@ class SharedCode:
                     known_as(symbol, code.function(name))
                 self._code = code
             return self._code
+
+
+def names() -> Iterable[str]:
+    """Return the symbols of all shared code."""
+    return _OWNERS.keys()
 
 
 def load(symbols: Iterable[str]) -> None:

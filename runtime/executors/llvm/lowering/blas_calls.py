@@ -17,7 +17,6 @@ from ....kernels import blas, blas_limit, native_pool
 from ..codegen.dynamic_sizes import Size
 from ..codegen.function_builder import Emitter
 from ..codegen.llvm_types import Register, constant, constant_at, integer, ir, null
-from ..llvm_engine import known_as
 from . import gemm_blocked
 
 
@@ -72,7 +71,6 @@ def multiply_add(
     if gemm is None:
         _multiply_blocked(e, dtype, sizes, a, b, c, adds)
         return
-    known_as(gemm.symbol, gemm.address)
     flag, kind = integer(32), integer(gemm.bits)
 
     def whole(size: int) -> Register:

@@ -23,6 +23,8 @@ over threads unless it is null (kernels/native_pool.h).
 from __future__ import annotations
 
 import functools
+import re
+from collections.abc import Iterable
 
 from .... import dtypes
 from .. import llvm_engine, opt_levels
@@ -73,6 +75,16 @@ def _begun(name: str, kind: str | int) -> str:
     here = tile()
     _code(kind, here).begin()
     return f"{name}_{kind}_{here.across}"
+
+
+_SYMBOL = re.compile(r"(agc_product|agc_pack_turned|agc_pack)_(\w+)_\d+")
+
+
+def begin(symbols: Iterable[str]) -> None:
+    """Begin to compile the functions that have these symbols on this machine."""
+    for found in filter(None, map(_SYMBOL.fullmatch, symbols)):
+        name, kind = found.groups()
+        _begun(name, int(kind) if name == "agc_pack_turned" else kind)
 
 
 @functools.cache
