@@ -1,6 +1,7 @@
 /* Combine rows at positions that may repeat, in their order: an optional extension module.
 
-   combine("add", result, positions, rows)      result[positions[i]] += rows[i]     i = 0, 1, …
+   combine("add", result, positions, rows)                      result[positions[i]] += rows[i]     i = 0, 1, …
+   add_weighted(result, positions, rows, sources, weights)      result[:, positions[i]] += weights[i] * rows[:, sources[i]]
 
    rows.py computes the same with NumPy, which is slower: `ufunc.at` has a fast loop for vectors only. */
 
@@ -78,7 +79,71 @@ static PyObject *combine(PyObject *module, PyObject *arguments)
     return PyBool_FromLong(is_done);
 }
 
+#define WEIGHTED(width)                                                                                          \
+    for (npy_intp j = 0; j < (width); j++) x[j] += weight * y[j];
+
+#define DEFINE_WEIGHTED(type)                                                                                    \
+    static void weighted_##type(char *result, const npy_intp *pitch, const int64_t *positions, const char *rows, \
+                                const npy_intp *stride, const int64_t *sources, const type *weights,             \
+                                npy_intp count, npy_intp batch, npy_intp width)                                  \
+    {                                                                                                            \
+        for (npy_intp b = 0; b < batch; b++)                                                                     \
+            for (npy_intp i = 0; i < count; i++) {                                                               \
+                type *restrict x = (type *)(result + b * pitch[0] + positions[i] * pitch[1]), weight = weights[i]; \
+                const type *restrict y = (const type *)(rows + b * stride[0] + sources[i] * stride[1]);          \
+                if (width == 3) { WEIGHTED(3) }                                                                  \
+                else if (width == 1) { WEIGHTED(1) }                                                             \
+                else { WEIGHTED(width) }                                                                         \
+            }                                                                                                    \
+    }
+
+DEFINE_WEIGHTED(float)
+DEFINE_WEIGHTED(double)
+
+static int is_vector(PyArrayObject *array, int type, npy_intp count)
+{
+    return PyArray_ISCARRAY_RO(array) && PyArray_NDIM(array) == 1 && PyArray_EquivTypenums(PyArray_TYPE(array), type)
+           && PyArray_DIM(array, 0) == count;
+}
+
+/* Whether an array is [batch, rows, width] with aligned rows whose elements are adjacent. */
+static int has_rows(PyArrayObject *array, int type)
+{
+    return PyArray_TYPE(array) == type && PyArray_NDIM(array) == 3 && PyArray_ISALIGNED(array) && PyArray_ISNOTSWAPPED(array)
+           && (PyArray_STRIDE(array, 2) == PyArray_ITEMSIZE(array) || PyArray_DIM(array, 2) < 2);
+}
+
+static PyObject *add_weighted(PyObject *module, PyObject *arguments)
+{
+    PyArrayObject *result, *positions, *rows, *sources, *weights;
+    if (!PyArg_ParseTuple(arguments, "O!O!O!O!O!", &PyArray_Type, &result, &PyArray_Type, &positions, &PyArray_Type, &rows,
+                          &PyArray_Type, &sources, &PyArray_Type, &weights))
+        return NULL;
+    int type = PyArray_TYPE(result);
+    if ((type != NPY_FLOAT && type != NPY_DOUBLE) || !PyArray_ISWRITEABLE(result) || !has_rows(result, type)
+        || !has_rows(rows, type) || PyArray_NDIM(weights) != 1)
+        Py_RETURN_FALSE;
+    npy_intp count = PyArray_DIM(weights, 0), batch = PyArray_DIM(result, 0), width = PyArray_DIM(result, 2);
+    if (!is_vector(weights, type, count) || !is_vector(positions, NPY_INT64, count) || !is_vector(sources, NPY_INT64, count)
+        || PyArray_DIM(rows, 0) != batch || PyArray_DIM(rows, 2) != width)
+        Py_RETURN_FALSE;
+    int is_done;
+    Py_BEGIN_ALLOW_THREADS
+    is_done = are_inside(PyArray_DATA(positions), count, PyArray_DIM(result, 1))
+              && are_inside(PyArray_DATA(sources), count, PyArray_DIM(rows, 1));
+    if (is_done && type == NPY_FLOAT)
+        weighted_float(PyArray_DATA(result), PyArray_STRIDES(result), PyArray_DATA(positions), PyArray_DATA(rows),
+                       PyArray_STRIDES(rows), PyArray_DATA(sources), PyArray_DATA(weights), count, batch, width);
+    else if (is_done)
+        weighted_double(PyArray_DATA(result), PyArray_STRIDES(result), PyArray_DATA(positions), PyArray_DATA(rows),
+                        PyArray_STRIDES(rows), PyArray_DATA(sources), PyArray_DATA(weights), count, batch, width);
+    Py_END_ALLOW_THREADS
+    return PyBool_FromLong(is_done);
+}
+
 static PyMethodDef functions[] = {
+    {"add_weighted", add_weighted, METH_VARARGS,
+     "add_weighted(result, positions, rows, sources, weights)\n--\n\nReturn whether it is done, as `combine` does."},
     {"combine", combine, METH_VARARGS,
      "combine(name, result, positions, rows)\n--\n\nReturn whether it is done; False for arrays that are left to NumPy."},
     {NULL},

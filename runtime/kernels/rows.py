@@ -1,16 +1,21 @@
 """Combine rows at positions that may repeat: the kernel of scatters, segments and the gradients of gathers.
 
     combine_rows(np.add, result, positions, rows)      result[positions[i]] += rows[i]     i = 0, 1, …
+    add_weighted(result, positions, rows, sources, weights)
+                                  result[:, positions[i]] += weights[i] * rows[:, sources[i]]
 
 An optional extension computes it, in the order of the positions; without it, NumPy sorts the rows.
 """
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
 import numpy as np
+
+from .thread_pool import run_all
 
 try:
     from . import _native_rows as native  # type: ignore[attr-defined, unused-ignore]
@@ -64,6 +69,29 @@ def combine_along(ufunc: np.ufunc, result: Array, axis: int, positions: Array, r
     starts = np.arange(0, before * size, max(size, 1)).reshape(batch, -1, 1)
     places = starts + positions.reshape(batch, 1, count)
     combine_rows(ufunc, result.reshape(before * size, *after), places, rows.reshape(*places.shape, *after))
+
+
+_PARTS, _LARGE = 8, 1 << 16
+
+
+def add_weighted(result: Array, positions: Array, rows: Array, sources: Array, weights: Array) -> None:
+    """Add weighted rows of the second axis of three; threads share the first axis, or the last one.
+
+    >>> total = np.zeros((1, 2, 1))
+    >>> add_weighted(total, np.array([1, 1]), np.array([[[1.0], [2.0]]]), np.array([0, 1]), np.array([10.0, 1.0]))
+    >>> total.ravel().tolist()
+    [0.0, 12.0]
+    """
+
+    def add(part: tuple[slice, ...]) -> None:
+        if native is None or not native.add_weighted(result[part], positions, rows[part], sources, weights):
+            combine_along(np.add, result[part], 1, positions, rows[part][:, sources] * weights[:, None])
+
+    axis = 0 if len(result) > 1 else 2
+    size = result.shape[axis]
+    step = max(1, -(-size // _PARTS)) if len(weights) * len(result) * result.shape[2] > _LARGE else max(size, 1)
+    parts = [(slice(None),) * axis + (slice(start, start + step),) for start in range(0, size, step)]
+    run_all(*(functools.partial(add, part) for part in parts))
 
 
 def row_numbers(coordinates: Array, shape: tuple[int, ...], batch: int = 0) -> tuple[Array, tuple[int, ...]]:

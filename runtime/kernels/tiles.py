@@ -78,18 +78,3 @@ def in_rows(kernel: Callable[[Array, int], Array], x: Array) -> Array:
 
     run_all(*(functools.partial(compute, start) for start in range(0, len(rows), step)))
     return result.reshape(x.shape)
-
-
-def fill_parts(result: Array, kernel: Callable[[Array], Array], x: Array) -> None:
-    """Store `kernel(x)` of a kernel that treats the parts along the first axis alike; threads share them.
-
-    >>> result = np.empty((3, 1))
-    >>> fill_parts(result, lambda rows: rows.sum(1, keepdims=True), np.ones((3, 2)))
-    >>> result.tolist()
-    [[2.0], [2.0], [2.0]]
-    """
-
-    def compute(number: int) -> None:
-        result[number : number + 1] = kernel(x[number : number + 1])
-
-    run_all(*(functools.partial(compute, number) for number in range(len(x))))

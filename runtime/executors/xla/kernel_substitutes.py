@@ -14,12 +14,12 @@ from ...kernels import fourier
 from ...kernels.loops import iterate, scan
 from ...kernels.matrix_products import multiply
 from ...kernels.random import rejection_samplers
-from ...kernels.rows import combine_rows
+from ...kernels.rows import add_weighted, combine_rows
 from ...kernels.special_functions import bessel, incomplete_gamma_beta
 from ...kernels.special_functions.gamma import digamma, log_gamma
 from ...kernels.special_functions.piecewise import piecewise
 from ...kernels.thread_pool import run_all
-from ...kernels.tiles import are_many_rows, fill_parts, is_one_tile
+from ...kernels.tiles import are_many_rows, is_one_tile
 from ...ops.arrays.select_kernel import selected
 from ...ops.framework.static_values import checked_dims
 from ...ops.linalg import matrix_functions
@@ -66,6 +66,11 @@ def _selected(arguments: Any, pieces: Any, otherwise: float = np.nan) -> Any:
         result = jnp.where(here, bare(found), result)
         free = jnp.logical_and(free, ~here)
     return wrapped(result)
+
+
+def _add_weighted(result: Any, positions: Any, rows: Any, sources: Any, weights: Any) -> None:
+    total, x, factors = jnp.asarray(bare(result)), jnp.asarray(bare(rows)), jnp.asarray(bare(weights))
+    result.assign(total.at[:, bare(positions)].add(x[:, bare(sources)] * factors[:, None]))
 
 
 def _windows(x: Any, window_shape: Any, axis: Any) -> Any:
@@ -135,11 +140,11 @@ for _own, _other in (
     (is_short, lambda x, axis: False),  # XLA itself orders loops
     (is_one_tile, lambda *arrays: True),
     (are_many_rows, lambda x, axis: False),
-    (fill_parts, lambda result, kernel, x: result.assign(bare(kernel(x)))),
     (run_all, _run_in_turn),
     (multiply, NumpyFunction(np.matmul, jnp.matmul)),
     (selected, NumpyFunction(np.where, jnp.where)),
     (combine_rows, lambda ufunc, result, places, rows: ufunc.at(result, places, rows)),
+    (add_weighted, _add_weighted),
     (lapack, _finite),
     (np.linalg.eig, _of_finite("eig")),
     (np.linalg.norm, _of_finite("norm")),

@@ -91,29 +91,31 @@ def _(boxes: Array, scores: Array, max_output_size: Array, iou_threshold: Array,
 suppress.no_gradient("as in TensorFlow: the selection of boxes is discrete")
 
 
-def corners_overlap(boxes: Array) -> Callable[[int, Array], Array]:
-    """Return a function that computes the overlaps of one box with others."""
-    low = np.minimum(boxes[:, :2], boxes[:, 2:])
-    high = np.maximum(boxes[:, :2], boxes[:, 2:])
-    areas = np.prod(high - low, axis=1)
+Overlaps = Callable[[Array, Array], Array]
+"""A function of two vectors of box numbers that returns the matrix of the boxes' overlaps."""
 
-    def overlap(one: int, others: Array) -> Array:
-        sides = np.minimum(high[one], high[others]) - np.maximum(low[one], low[others])
-        shared = np.prod(np.maximum(sides, 0), axis=1)
+_BLOCK = 128
+
+
+def corners_overlap(boxes: Array) -> Overlaps:
+    """Return a function that computes the overlaps of some boxes with others."""
+    (y1, x1), (y2, x2) = np.minimum(boxes[:, :2], boxes[:, 2:]).T, np.maximum(boxes[:, :2], boxes[:, 2:]).T
+    areas = (y2 - y1) * (x2 - x1)
+
+    def overlap(some: Array, others: Array) -> Array:
+        one = some[:, None]
+        height = np.minimum(y2[one], y2[others]) - np.maximum(y1[one], y1[others])
+        width = np.minimum(x2[one], x2[others]) - np.maximum(x1[one], x1[others])
+        shared = np.maximum(height, 0) * np.maximum(width, 0)
         both = areas[one] + areas[others] - shared
         usable = (areas[one] > 0) & (areas[others] > 0)
-        return np.where(usable, shared / np.where(usable, both, 1), 0)
+        return np.divide(shared, both, out=np.zeros_like(shared), where=usable)
 
     return overlap
 
 
 def greedy(
-    scores: Array,
-    overlap: Callable[[int, Array], Array],
-    most: int,
-    threshold: float,
-    least: float,
-    sigma: float,
+    scores: Array, overlap: Overlaps, most: int, threshold: float, least: float, sigma: float
 ) -> tuple[Array, Array]:
     """Return the selected indices, and their scores at the time of selection."""
     if most < 0:
@@ -122,24 +124,47 @@ def greedy(
         raise errors.InvalidArgumentError("iou_threshold must be in [0, 1]")
     if sigma < 0:
         raise errors.InvalidArgumentError("soft_nms_sigma must be non-negative")
+    if sigma:
+        return _softened(scores, overlap, most, least, sigma)
+    chosen = _separate(scores, overlap, most, threshold, least)
+    return chosen, scores[chosen]
+
+
+def _separate(scores: Array, overlap: Overlaps, most: int, threshold: float, least: float) -> Array:
+    """Return the indices of items that do not overlap a better one; blocks of them are compared at once."""
+    order = np.argsort(-scores, kind="stable")
+    order = order[scores[order] > least]
+    chosen = order[:0]
+    for start in range(0, len(order), _BLOCK):
+        if len(chosen) >= most:
+            break
+        block = order[start : start + _BLOCK]
+        block = block[~(overlap(block, chosen) > threshold).any(1)]
+        close = overlap(block, block) > threshold
+        stays = np.ones(len(block), bool)
+        for one in np.flatnonzero(close.sum(0) > close.diagonal()):
+            if stays[one]:
+                stays[one + 1 :] &= ~close[one + 1 :, one]
+        chosen = np.concatenate([chosen, block[stays]])
+    return chosen[:most].astype(np.int32)
+
+
+def _softened(scores: Array, overlap: Overlaps, most: int, least: float, sigma: float) -> tuple[Array, Array]:
     order = np.argsort(-scores, kind="stable")
     rest = order[scores[order] > least]
     current = scores[rest]
     chosen: list[int] = []
     kept: list[Any] = []
     while len(rest) and len(chosen) < most:
-        best = int(np.argmax(current)) if sigma else 0
+        current[~(current > least)] = -np.inf
+        best = int(np.argmax(current))
+        if current[best] == -np.inf:
+            break
         chosen.append(int(rest[best]))
         kept.append(current[best])
-        others = np.delete(rest, best)
-        shares = overlap(chosen[-1], others)
-        current = np.delete(current, best)
-        if sigma:
-            current = (current * np.exp(np.float32(-0.5 / sigma) * shares * shares)).astype(np.float32)
-            stays = current > least
-        else:
-            stays = ~(shares > threshold)
-        rest, current = others[stays], current[stays]
+        shares = overlap(rest[best : best + 1], rest)[0]
+        current *= np.exp(np.float32(-0.5 / sigma) * shares * shares)
+        current[best] = -np.inf
     return np.array(chosen, np.int32), np.array(kept, np.float32)
 
 
@@ -174,15 +199,10 @@ def _(overlaps: Array, scores: Array, max_output_size: Array, overlap_threshold:
         raise errors.InvalidArgumentError(
             f"overlaps must be square, one row for each score: {list(overlaps.shape)}"
         )
-    threshold, least = float(overlap_threshold), float(score_threshold)
-    order = np.argsort(-scores, kind="stable")
-    rest = order[scores[order] > least]
-    chosen: list[int] = []
-    while len(rest) and len(chosen) < int(max_output_size):
-        chosen.append(int(rest[0]))
-        rest = rest[1:]
-        rest = rest[~(overlaps[rest, chosen[-1]] > threshold)]
-    return np.array(chosen, np.int32)
+    return _separate(
+        scores, lambda some, others: overlaps[np.ix_(some, others)], int(max_output_size),
+        float(overlap_threshold), float(score_threshold),
+    )  # fmt: skip
 
 
 @op

@@ -13,6 +13,7 @@ gradient is the transposed sum. Element i of the result samples around the coord
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -21,8 +22,7 @@ import numpy as np
 from ... import dtypes
 from ...core import shapes
 from ...ir.value_types import TensorType
-from ...kernels.rows import combine_along
-from ...kernels.tiles import fill_parts
+from ...kernels.rows import add_weighted, combine_along
 from ..arrays.shape_ops import shape as shape_of
 from ..framework.op import Input, Ints, Name, op
 from ..framework.op_families import FLOATS, REAL, Array, require_dtype
@@ -179,17 +179,24 @@ def resize(images: Input, size: Ints, method: str, antialias: bool = False, name
 @resize.kernel
 def _(images: Array, size: Array, method: str, antialias: bool) -> Array:
     height, width = _checked(images.shape, size)
-    x = images.astype(np.float32)
     # start with the axis that leaves less work for the other one
-    order = (
-        [(1, height), (2, width)]
-        if height * images.shape[2] < width * images.shape[1]
-        else [(2, width), (1, height)]
-    )
-    steps = [(axis, *taps(images.shape[axis], new, method, antialias)) for axis, new in order]
-    result = np.empty((x.shape[0], height, width, x.shape[3]), np.float32)
-    fill_parts(result, lambda part: functools.reduce(lambda part, step: _summed(part, *step), steps, part), x)
-    return result
+    axes = [(1, height), (2, width)]
+    if height * images.shape[2] >= width * images.shape[1]:
+        axes.reverse()
+    x = images.astype(np.float32, copy=False)
+    for axis, new in axes:
+        positions, sources, weights = _summands(images.shape[axis], new, method, antialias)
+        x = _summed(x, axis, new, positions, sources, weights)
+    return x
+
+
+@functools.lru_cache(maxsize=64)
+def _summands(old: int, new: int, method: str, antialias: bool) -> tuple[Array, Array, Array]:
+    """Return the position in the result, the source and the weight of each summand."""
+    sources, weights = taps(old, new, method, antialias)
+    used = np.flatnonzero(weights.any(0))
+    positions = np.repeat(np.arange(new), len(used))
+    return positions, sources[:, used].reshape(-1), weights[:, used].astype(np.float32).reshape(-1)
 
 
 def _checked(shape: tuple[int, ...], size: Array) -> tuple[int, int]:
@@ -199,15 +206,11 @@ def _checked(shape: tuple[int, ...], size: Array) -> tuple[int, int]:
     return height, width
 
 
-def _summed(x: Array, axis: int, sources: Array, weights: Array) -> Array:
-    tail = (1,) * (x.ndim - axis - 1)
-    found = np.take(x, sources[:, 0], axis)
-    found *= weights[:, 0].reshape(-1, *tail)
-    for k in range(1, sources.shape[1]):
-        if weights[:, k].any():
-            part = np.take(x, sources[:, k], axis)
-            part *= weights[:, k].reshape(-1, *tail)
-            found += part
+def _summed(x: Array, axis: int, size: int, positions: Array, sources: Array, weights: Array) -> Array:
+    found = np.zeros((*x.shape[:axis], size, *x.shape[axis + 1 :]), np.float32)
+    parts = (math.prod(x.shape[:axis]), math.prod(x.shape[axis + 1 :]))
+    rows = x.reshape(parts[0], x.shape[axis], parts[1])
+    add_weighted(found.reshape(parts[0], size, parts[1]), positions, rows, sources, weights)
     return found
 
 
@@ -234,14 +237,10 @@ def resize_grad(
 
 @resize_grad.kernel
 def _(grads: Array, size: Array, method: str, antialias: bool) -> Array:
-    x = grads.astype(np.float32)
+    x = grads.astype(np.float32, copy=False)
     for axis, old in zip((1, 2), _checked(grads.shape, size), strict=True):
-        sources, weights = taps(old, x.shape[axis], method, antialias)
-        found = np.zeros((*x.shape[:axis], old, *x.shape[axis + 1 :]), np.float32)
-        for k in range(sources.shape[1]):
-            shares = x * weights[:, k].reshape(-1, *(1,) * (x.ndim - axis - 1))
-            combine_along(np.add, found, axis, sources[:, k], shares)
-        x = found
+        positions, sources, weights = _summands(old, x.shape[axis], method, antialias)
+        x = _summed(x, axis, old, sources, positions, weights)
     return x
 
 

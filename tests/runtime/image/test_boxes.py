@@ -40,6 +40,23 @@ def test_non_max_suppression_keeps_the_best_boxes() -> None:
     assert tf.image.non_max_suppression_overlaps(overlaps, [0.1, 0.3, 0.2], 3).numpy().tolist() == [1, 2]
 
 
+@pytest.mark.parametrize("count", [0, 1, 127, 128, 129, 400])
+def test_many_boxes_are_those_of_one_comparison_after_another(count: int) -> None:
+    drawn = np.random.default_rng(count)
+    corners, scores = drawn.random((count, 4)).astype("f"), drawn.integers(0, 50, count).astype("f")
+    expected: list[int] = []
+    low, high = np.minimum(corners[:, :2], corners[:, 2:]), np.maximum(corners[:, :2], corners[:, 2:])
+    area = (high - low).prod(1)
+    for box in np.argsort(-scores, kind="stable").tolist():
+        sides = np.minimum(high[box], high[expected]) - np.maximum(low[box], low[expected])
+        shared = np.maximum(sides, 0).prod(1)
+        if not (shared / (area[box] + area[expected] - shared) > 0.3).any():
+            expected.append(box)
+    for most in (0, 3, count):
+        found = tf.image.non_max_suppression(corners, scores, most, 0.3)
+        assert found.numpy().tolist() == expected[:most]
+
+
 def test_classes_together() -> None:
     scores = np.array([[[0.9, 0.1], [0.8, 0.7], [0.2, 0.6]]], "f")
     found = tf.image.combined_non_max_suppression(

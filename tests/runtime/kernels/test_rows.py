@@ -76,3 +76,23 @@ def test_coordinates_with_batches() -> None:
     np.add.at(wanted, index, params[:, :2, 0])
     rows.combine_at(np.add, result, places, params[:, :2, 0].copy(), 1)
     np.testing.assert_array_equal(result, wanted)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+@pytest.mark.parametrize("shape", [(2, 5, 3), (1, 5, 40000), (300, 5, 100), (4, 5, 1), (0, 5, 2), (2, 5, 0)])
+def test_weighted_rows_are_added_in_order(dtype: str, shape: tuple[int, ...]) -> None:
+    positions, sources = np.array([3, 0, 3, 1]), np.array([0, 4, 2, 2])
+    weights, x = np.array([2, 1, -1, 0.5], dtype), numbers(shape, dtype)
+    result = np.ones((shape[0], 4, shape[2]), dtype)
+    wanted = result.copy()
+    np.add.at(wanted, (slice(None), positions), x[:, sources] * weights[:, None])
+    rows.add_weighted(result, positions, x, sources, weights)
+    np.testing.assert_array_equal(result, wanted)
+
+
+def test_weighted_rows_outside_raise_before_anything_is_written() -> None:
+    result = np.zeros((1, 3, 1))
+    for positions, sources in (([0, 3], [0, 0]), ([0, 0], [0, 2])):
+        with pytest.raises(IndexError):
+            rows.add_weighted(result, np.array(positions), np.ones((1, 2, 1)), np.array(sources), np.ones(2))
+    assert not result.any()
