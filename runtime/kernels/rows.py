@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from .orders import stable_order
 from .thread_pool import run_all
 
 try:
@@ -48,7 +49,7 @@ def combine_rows(ufunc: np.ufunc, result: Array, positions: Array, rows: Array) 
         ufunc.at(result, positions, rows)
         return
     flat, places = rows.reshape(-1, *result.shape[1:]), positions.reshape(-1)
-    order = places.argsort(kind="stable")
+    order = stable_order(places)
     ordered = places[order]
     begins = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
     changed = ordered[begins]
@@ -89,7 +90,9 @@ def add_weighted(result: Array, positions: Array, rows: Array, sources: Array, w
 
     axis = 0 if len(result) > 1 else 2
     size = result.shape[axis]
-    step = max(1, -(-size // _PARTS)) if len(weights) * len(result) * result.shape[2] > _LARGE else max(size, 1)
+    step = (
+        max(1, -(-size // _PARTS)) if len(weights) * len(result) * result.shape[2] > _LARGE else max(size, 1)
+    )
     parts = [(slice(None),) * axis + (slice(start, start + step),) for start in range(0, size, step)]
     run_all(*(functools.partial(add, part) for part in parts))
 

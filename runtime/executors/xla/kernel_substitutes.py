@@ -13,6 +13,7 @@ from jax import lax
 from ...kernels import fourier
 from ...kernels.loops import iterate, scan
 from ...kernels.matrix_products import multiply
+from ...kernels.orders import row_order
 from ...kernels.random import rejection_samplers
 from ...kernels.rows import add_weighted, combine_rows
 from ...kernels.special_functions import bessel, incomplete_gamma_beta
@@ -145,6 +146,12 @@ for _own, _other in (
     (selected, NumpyFunction(np.where, jnp.where)),
     (combine_rows, lambda ufunc, result, places, rows: ufunc.at(result, places, rows)),
     (add_weighted, _add_weighted),
+    (
+        row_order,
+        NumpyFunction(
+            row_order, lambda rows: jnp.lexsort(rows.T[::-1]) if rows.shape[1] else jnp.arange(len(rows))
+        ),
+    ),
     (lapack, _finite),
     (np.linalg.eig, _of_finite("eig")),
     (np.linalg.norm, _of_finite("norm")),

@@ -15,16 +15,19 @@ from ... import dtypes, errors
 from ...core import shapes
 from ...ir.graph import Operand
 from ...ir.value_types import TensorType
+from ...kernels.orders import distinct, distinct_rows
+from ...kernels.rows import combine_rows
 from ..framework.op import Input, Ints, Name, Same, op
 from ..framework.op_families import Array
 from ..framework.static_values import integers
 
 _COMBINED: dict[str, Callable[[Array, Array], Array]] = {
-    "a-b": np.setdiff1d,
-    "b-a": np.setdiff1d,
-    "intersection": np.intersect1d,
-    "union": np.union1d,
+    "a-b": lambda in_a, in_b: in_a & ~in_b,
+    "b-a": lambda in_a, in_b: in_b & ~in_a,
+    "intersection": lambda in_a, in_b: in_a & in_b,
+    "union": lambda in_a, in_b: in_a | in_b,
 }
+"""Whether an element is in the result, from whether it is in both sets."""
 
 
 @op
@@ -99,27 +102,20 @@ def _(
     b_shape: Array,
     operation: str,
 ) -> tuple[Array, Array, Array]:
-    """Encode each pair of a row and an element as one number, so that NumPy's set operations apply."""
     _check_shapes(tuple(a_shape.tolist()), tuple(b_shape.tolist()))
-    rows, row = _distinct(np.concatenate([a_indices[:, :-1], b_indices[:, :-1]]))
-    elements, element = np.unique(np.concatenate([a_values, b_values]), return_inverse=True)
-    pairs = row * len(elements) + element.reshape(-1)
-    one, other = pairs[: len(a_values)], pairs[len(a_values) :]
-    if operation == "b-a":
-        one, other = other, one
-    found = _COMBINED[operation](one, other)
-    row, element = np.divmod(found, max(len(elements), 1))
-    column, largest = _positions(row)
-    indices = np.concatenate([rows[row], column[:, None]], axis=1)
-    return indices, elements[element], np.concatenate([a_shape[:-1], [largest]]).astype(np.int64)
+    elements, element = distinct(np.concatenate([a_values, b_values]))
+    rows = np.concatenate([a_indices[:, :-1], b_indices[:, :-1]])
+    pairs, number = distinct_rows(np.concatenate([rows, element[:, None]], axis=1))
+    in_a, in_b = np.zeros((2, len(pairs)), bool)
+    in_a[number[: len(a_values)]] = True
+    in_b[number[len(a_values) :]] = True
+    found = pairs[_COMBINED[operation](in_a, in_b)]
+    column, largest = _positions(distinct_rows(found[:, :-1])[1])
+    indices = np.concatenate([found[:, :-1], column[:, None]], axis=1).astype(np.int64)
+    return indices, elements[found[:, -1]], np.concatenate([a_shape[:-1], [largest]]).astype(np.int64)
 
 
 combined_sets.no_gradient("sets are of integers and strings")
-
-
-def _distinct(coordinates: Array) -> tuple[Array, Array]:
-    rows, row = np.unique(coordinates, axis=0, return_inverse=True)
-    return rows.astype(np.int64), row.reshape(-1).astype(np.int64)
 
 
 def _positions(group: Array) -> tuple[Array, int]:
@@ -149,8 +145,9 @@ def _(indices: Array, values: Array, shape: Array) -> Array:
     sizes = np.zeros(shape[:-1], np.int32)
     elements, element = np.unique(values, return_inverse=True)
     row = _flat(indices[:, :-1], sizes.shape)
-    pairs = np.unique(row * max(len(elements), 1) + element.reshape(-1))
-    np.add.at(sizes.reshape(-1), pairs // max(len(elements), 1), 1)
+    pairs = np.sort(row * max(len(elements), 1) + element.reshape(-1))
+    is_new = np.diff(pairs, prepend=-1) != 0
+    combine_rows(np.add, sizes.reshape(-1), pairs // max(len(elements), 1), is_new.astype(np.int32))
     return sizes
 
 

@@ -18,6 +18,8 @@ from ...core import shapes
 from ...core.export import export
 from ...core.tensor import Tensor
 from ...ir.value_types import TensorType
+from ...kernels import orders
+from ...kernels.orders import stable_order
 from ..framework.attribute_parsers import READERS, Axis, DType
 from ..framework.op import Input, Ints, Name, Same, op
 from ..framework.static_values import integer, integers
@@ -55,7 +57,7 @@ def _(values: Array, axis: int, direction: str) -> Array:
     if values.dtype.kind in "iub":  # equal integers look the same: any algorithm is stable
         ordered = np.sort(values, axis)
         return ordered if direction == "ASCENDING" else np.flip(ordered, axis)
-    return np.take_along_axis(values, _order(values, axis, direction == "DESCENDING"), axis)
+    return np.take_along_axis(values, stable_order(values, axis, direction == "DESCENDING"), axis)
 
 
 @sort.gradient
@@ -82,47 +84,7 @@ def argsort(
 
 @argsort.kernel
 def _(values: Array, axis: int, direction: str, stable: bool) -> Array:
-    return _order(values, axis, direction == "DESCENDING").astype(np.int32)
-
-
-def _order(values: Array, axis: int, is_descending: bool, count: int | None = None) -> Array:
-    """Return the indices of a stable order, or the first `count` of them. NaN is greater than any number."""
-    size = values.shape[axis]
-    if values.dtype.kind in "fiub" and values.dtype.itemsize <= 4 and size < 1 << 32:
-        packed = _packed(values.swapaxes(axis, -1), is_descending)
-        if count is not None and 0 < count < size:
-            packed = np.partition(packed, count - 1)
-        packed = packed[..., :count]
-        packed.sort()
-        order = (packed & _POSITION).swapaxes(axis, -1)
-    elif is_descending:  # the ascending order of the reversed values, read backwards
-        order = np.flip(size - 1 - np.argsort(np.flip(values, axis), axis, kind="stable"), axis)
-    else:
-        order = np.argsort(values, axis, kind="stable")
-    return order if count is None else np.take(order, range(count), axis)
-
-
-_POSITION = (1 << 32) - 1
-
-
-def _packed(values: Array, is_descending: bool) -> Array:
-    """Return integers in the order of the elements, with their position in the last axis as the lower 32 bits."""
-    if values.dtype.kind == "f":
-        numbers = values.astype(np.float32)
-        numbers += 0.0  # -0.0 becomes 0.0, which is equal
-        numbers[np.isnan(numbers)] = np.nan  # with the sign bit 0
-        bits = numbers.view(np.int32)
-        keys = bits ^ (bits >> 31 & 0x7FFFFFFF)  # negative numbers are in reverse order
-    else:
-        keys = values
-    packed = keys.astype(np.int64)
-    if values.dtype.kind == "u":
-        packed -= 1 << 31
-    if is_descending:
-        np.invert(packed, out=packed)
-    packed <<= 32
-    packed |= np.arange(values.shape[-1])
-    return packed
+    return stable_order(values, axis, direction == "DESCENDING").astype(np.int32)
 
 
 def _sortable(values: Any, axis: int) -> shapes.Dims:
@@ -183,7 +145,7 @@ def _check_columns(count: int, columns: int | None) -> None:
 def _(input: Array, k: Array, index_type: dtypes.DType) -> tuple[Array, Array]:
     count = int(k)
     _check_columns(count, input.shape[-1])
-    indices = _order(input, -1, is_descending=True, count=count)
+    indices = stable_order(input, -1, is_descending=True, count=count)
     return np.take_along_axis(input, indices, -1), indices.astype(index_type.numpy)
 
 
@@ -224,7 +186,7 @@ def _places(row: Array, values: Array, side: Any) -> Array:
     """Return the insertion indices of a vector. NumPy finds those of many values sooner if they are sorted."""
     if len(values) < _MANY or values.dtype.itemsize > 4:
         return np.searchsorted(row, values, side)
-    order, places = _order(values, 0, is_descending=False), np.empty(len(values), np.int64)
+    order, places = stable_order(values), np.empty(len(values), np.int64)
     places[order] = np.searchsorted(row, values[order], side)
     return places
 
@@ -275,16 +237,17 @@ def first_appearances(x: Array) -> tuple[Array, Array]:
     >>> [part.tolist() for part in first_appearances(np.array([7, 3, 7]))]
     [[7, 3], [0, 1, 0]]
     """
-    order = _order(x, 0, is_descending=False)
-    ordered = x[order]
-    is_first = np.ones(len(x), bool)
-    np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
-    first = order[is_first]  # the order is stable
-    numbers = np.empty(len(first), np.int64)
-    numbers[np.argsort(first)] = np.arange(len(first))
-    positions = np.empty(len(x), np.int64)
-    positions[order] = numbers[np.cumsum(is_first) - 1]
-    return x[np.sort(first)], positions
+    if x.dtype == object:
+        items = x.tolist()
+        rows = {item: row for row, item in enumerate(dict.fromkeys(items))}
+        return np.fromiter(rows, object, len(rows)), np.fromiter(map(rows.get, items), np.int64, len(items))
+    found, numbers = orders.distinct(x)
+    first = np.empty(len(found), np.int64)
+    first[numbers[::-1]] = np.arange(len(x))[::-1]  # the last one counts
+    order = np.argsort(first)
+    places = np.empty_like(first)
+    places[order] = np.arange(len(first))
+    return x[first[order]], places[numbers]
 
 
 distinct.no_gradient("TensorFlow has none: an element may be different from others, or not, by a little")

@@ -13,6 +13,7 @@ import numpy as np
 
 from ... import dtypes
 from ...ir.value_types import TensorType
+from ...kernels.orders import distinct_rows, row_order
 from ..framework.op import Ints, Name, op
 from ..framework.static_values import integers, listed
 
@@ -50,9 +51,9 @@ def checked_coordinates(
 @checked_coordinates.kernel
 def _(indices: Array, dense_shape: Array, in_order: bool) -> Array:
     sizes = ",".join(map(str, dense_shape.tolist()))
-    outside = ((indices < 0) | (indices >= dense_shape)).any(axis=1)
+    outside = (indices < 0) | (indices >= dense_shape)
     if outside.any():
-        at = int(outside.argmax())
+        at = int(outside.any(axis=1).argmax())
         raise ValueError(f"indices[{at}] = {_row(indices[at])} is out of bounds: need 0 <= index < [{sizes}]")
     if not in_order:
         return indices
@@ -74,11 +75,10 @@ def _row(row: Array) -> str:
 
 def _compared(before: Array, after: Array) -> Array:
     """Compare pairs of rows: positive where the second comes later, 0 where both are equal."""
-    steps = after - before
-    if not steps.size:
-        return np.zeros(len(steps), np.int64)
-    first = (steps != 0).argmax(axis=1)
-    return steps[np.arange(len(steps)), first]
+    found: Any = np.zeros(len(before), np.int64)
+    for column in range(before.shape[1]):
+        found = np.where(found == 0, after[:, column] - before[:, column], found)
+    return found
 
 
 @op
@@ -91,13 +91,7 @@ def coordinate_order(indices: Ints, name: Name = None) -> TensorType:
     return TensorType(dtypes.int64, (_matrix(indices, "coordinate_order")[0],))
 
 
-coordinate_order.kernel(lambda indices: _order(indices))
-
-
-def _order(indices: Array) -> Array:
-    if not indices.shape[1]:
-        return np.arange(len(indices))
-    return np.lexsort(indices.T[::-1]).astype(np.int64)
+coordinate_order.kernel(lambda indices: row_order(indices).astype(np.int64))
 
 
 @op
@@ -111,15 +105,7 @@ def distinct_coordinates(indices: Ints, name: Name = None) -> tuple[TensorType, 
     return TensorType(indices.dtype, (None, rank)), TensorType(dtypes.int64, (count,))
 
 
-@distinct_coordinates.kernel
-def _(indices: Array) -> tuple[Array, Array]:
-    order = _order(indices)
-    in_order = indices[order]
-    is_new = np.ones(len(order), bool)
-    is_new[1:] = (in_order[1:] != in_order[:-1]).any(axis=1)
-    positions = np.empty(len(order), np.int64)
-    positions[order] = np.cumsum(is_new) - 1
-    return in_order[is_new], positions
+distinct_coordinates.kernel(distinct_rows)
 
 
 @op
@@ -204,5 +190,5 @@ def _(indices: Array, dense_shape: Array) -> tuple[Array, Array, Array]:
     added = np.zeros((int(is_empty.sum()), indices.shape[1]), indices.dtype)
     added[:, 0] = np.flatnonzero(is_empty)
     every = np.concatenate([indices, added])
-    order = np.argsort(every[:, 0], kind="stable")
+    order = row_order(every[:, :1])
     return every[order], np.minimum(order, len(indices)), is_empty

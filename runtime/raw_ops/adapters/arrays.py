@@ -130,8 +130,9 @@ def permuted_format(x: Any, source: str, target: str) -> Any:
 def list_difference(x: Any, y: Any, out_idx: Any) -> tuple[Any, Any]:
     """Return the elements of `x` that are not in `y`, and their positions."""
     x, y = tf.convert_to_tensor(x), tf.convert_to_tensor(y)
-    lacking = tf.reduce_all(tf.not_equal(tf.expand_dims(x, 1), tf.expand_dims(y, 0)), 1)
-    places = tf.reshape(tf.where(lacking), [-1])
+    numbers = tf.unique(tf.concat([y, x], 0)).idx  # those of `y` come first
+    known = tf.reduce_max(tf.concat([[-1], numbers[: tf.size(y)]], 0))
+    places = tf.reshape(tf.where(numbers[tf.size(y) :] > known), [-1])
     return tf.gather(x, places), tf.cast(places, out_idx)
 
 
