@@ -3,64 +3,94 @@
     hash64     a variant of MurmurHash64A (Appleby)
     siphash    SipHash-2-4 (Aumasson, Bernstein, "SipHash: a fast short-input PRF", 2012)
 
-The third, FarmHash's fingerprint, is in `strings/farmhash.py`.
+They hash the rows of a matrix of bytes. The third, FarmHash's fingerprint, is in `strings/farmhash.py`.
 
->>> hash64(b"hello") % 10, siphash(b"hello", 1, 2) % 10
-(8, 2)
+>>> hashed(hash64, [b"hello", b""]) % 10
+array([8, 5], dtype=uint64)
 """
 
 from __future__ import annotations
 
-import struct
+from collections.abc import Callable
+from typing import Any
 
-_MASK = (1 << 64) - 1
+import numpy as np
+
+Array = Any
+
+Words = Any
+"""An array of uint64; arithmetic wraps around."""
 
 
-def _rotated(x: int, by: int) -> int:
+def hashed(function: Callable[[Array], Words], texts: list[bytes]) -> Words:
+    """Return the hashes of strings by a function of matrices, whose rows are strings of one length."""
+    lengths = np.fromiter(map(len, texts), np.int64, len(texts))
+    begins = np.cumsum(lengths) - lengths
+    whole = np.frombuffer(b"".join(texts), np.uint8)
+    result = np.empty(len(texts), np.uint64)
+    for length in np.flatnonzero(np.bincount(lengths)).tolist():
+        here = np.flatnonzero(lengths == length)
+        rows = np.zeros((len(here), 0), np.uint8)
+        if length:
+            rows = np.lib.stride_tricks.sliding_window_view(whole, length)[begins[here]]
+        with np.errstate(over="ignore"):
+            result[here] = function(rows)
+    return result
+
+
+def rotated(x: Words, by: int) -> Words:
     """Rotate `x` to the right."""
-    return (x >> by | x << (64 - by)) & _MASK if by else x
+    return (x >> np.uint64(by)) | (x << np.uint64(64 - by))
 
 
-def hash64(data: bytes, seed: int = 0xDECAFCAFFE) -> int:
-    """Return the hash of a variant of MurmurHash64A."""
-    by = 0xC6A4A7935BD1E995
-    h = (seed ^ len(data) * by) & _MASK
-    whole = len(data) // 8 * 8
-    for (k,) in struct.iter_unpack("<Q", data[:whole]):
-        k = k * by & _MASK
-        k = (k ^ k >> 47) * by & _MASK
-        h = (h ^ k) * by & _MASK
-    if whole < len(data):
-        h = (h ^ int.from_bytes(data[whole:], "little")) * by & _MASK
-    h = (h ^ h >> 47) * by & _MASK
-    return h ^ h >> 47
+def _words(rows: Array) -> Words:
+    """Return the bytes as columns of little-endian words, the last of which may be filled up with zeros."""
+    padded = np.pad(rows, ((0, 0), (0, -rows.shape[1] % 8)))
+    return np.ascontiguousarray(padded).view("<u8").T.astype(np.uint64)
 
 
-def siphash(data: bytes, key0: int, key1: int) -> int:
-    """Return the SipHash-2-4 hash with a key of two 64-bit numbers."""
-    v0, v1 = key0 ^ 0x736F6D6570736575, key1 ^ 0x646F72616E646F6D
-    v2, v3 = key0 ^ 0x6C7967656E657261, key1 ^ 0x7465646279746573
-    padded = data + bytes(-(len(data) + 1) % 8) + bytes([len(data) & 0xFF])
-    state = (v0 & _MASK, v1 & _MASK, v2 & _MASK, v3 & _MASK)
-    for (word,) in struct.iter_unpack("<Q", padded):
-        v0, v1, v2, v3 = state
-        v0, v1, v2, v3 = _round(*_round(v0, v1, v2, v3 ^ word))
-        state = v0 ^ word, v1, v2, v3
-    v0, v1, v2, v3 = state
-    state = v0, v1, v2 ^ 0xFF, v3
+def hash64(rows: Array, seed: int = 0xDECAFCAFFE) -> Words:
+    """Return the hashes of a variant of MurmurHash64A."""
+    by, half = np.uint64(0xC6A4A7935BD1E995), np.uint64(47)
+    size = rows.shape[1]
+    h = np.full(len(rows), seed ^ size * int(by) & (1 << 64) - 1, np.uint64)
+    for number, k in enumerate(_words(rows)):
+        if 8 * number + 8 <= size:
+            k = k * by
+            k = (k ^ k >> half) * by
+        h = (h ^ k) * by
+    h = (h ^ h >> half) * by
+    return h ^ h >> half
+
+
+def siphash(rows: Array, key0: int, key1: int) -> Words:
+    """Return the SipHash-2-4 hashes with a key of two 64-bit numbers."""
+    size, mask = rows.shape[1], (1 << 64) - 1
+    padded = np.pad(rows, ((0, 0), (0, 8 - size % 8)))
+    padded[:, -1] = size & 0xFF
+    starts = 0x736F6D6570736575, 0x646F72616E646F6D, 0x6C7967656E657261, 0x7465646279746573
+    keys = key0, key1, key0, key1
+    state = [
+        np.full(len(rows), (key ^ start) & mask, np.uint64) for key, start in zip(keys, starts, strict=True)
+    ]
+    for word in _words(padded):
+        state[3] = state[3] ^ word
+        state = _round(*_round(*state))
+        state[0] = state[0] ^ word
+    state[2] = state[2] ^ np.uint64(0xFF)
     for _ in range(4):
         state = _round(*state)
     return state[0] ^ state[1] ^ state[2] ^ state[3]
 
 
-def _round(v0: int, v1: int, v2: int, v3: int) -> tuple[int, int, int, int]:
-    v0 = v0 + v1 & _MASK
-    v1 = _rotated(v1, 51) ^ v0
-    v0 = _rotated(v0, 32)
-    v2 = v2 + v3 & _MASK
-    v3 = _rotated(v3, 48) ^ v2
-    v0 = v0 + v3 & _MASK
-    v3 = _rotated(v3, 43) ^ v0
-    v2 = v2 + v1 & _MASK
-    v1 = _rotated(v1, 47) ^ v2
-    return v0, v1, _rotated(v2, 32), v3
+def _round(v0: Words, v1: Words, v2: Words, v3: Words) -> list[Words]:
+    v0 = v0 + v1
+    v1 = rotated(v1, 51) ^ v0
+    v0 = rotated(v0, 32)
+    v2 = v2 + v3
+    v3 = rotated(v3, 48) ^ v2
+    v0 = v0 + v3
+    v3 = rotated(v3, 43) ^ v0
+    v2 = v2 + v1
+    v1 = rotated(v1, 47) ^ v2
+    return [v0, v1, rotated(v2, 32), v3]

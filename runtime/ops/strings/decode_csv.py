@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from ..framework.attribute_parsers import Axes
 from ..framework.op import Input, Name, Tensors, op
 from ..framework.op_families import STRINGS, require_dtype
 from .map_bytes import filled
-from .to_number import number, shown
+from .to_number import number, numbers, shown
 
 Array = Any
 
@@ -69,21 +69,32 @@ def _(
 ) -> list[Array]:
     items = np.asarray(records, object)
     delimiter, missing = field_delim.encode(), na_value.encode()
-    columns: list[list[Any]] = [[] for _ in record_defaults]
+    rows: list[list[bytes]] = []
     for row, record in enumerate(items.ravel().tolist()):
         fields = _fields(record, delimiter, use_quote_delim)
         if select_cols is not None:
             fields = [fields[column] for column in select_cols if column < len(fields)]
-        if len(fields) != len(columns):
+        if len(fields) != len(record_defaults):
             raise errors.InvalidArgumentError(
-                f"Expect {len(columns)} fields but have {len(fields)} in record {row}"
+                f"Expect {len(record_defaults)} fields but have {len(fields)} in record {row}"
             )
-        for field_number, (field, default) in enumerate(zip(fields, record_defaults, strict=True)):
-            columns[field_number].append(_value(field, missing, np.asarray(default), field_number, row))
+        rows.append(fields)
+    columns = zip(*rows, strict=True) if rows else [()] * len(record_defaults)
     return [
-        filled(column, items.shape, np.asarray(default).dtype)
-        for column, default in zip(columns, record_defaults, strict=True)
+        _column(column, missing, np.asarray(default), field_number).reshape(items.shape)
+        for field_number, (column, default) in enumerate(zip(columns, record_defaults, strict=True))
     ]
+
+
+def _column(fields: Sequence[bytes], missing: bytes, default: Array, field_number: int) -> Array:
+    dtype = dtypes.of_array(default)
+    if dtype is not dtypes.string and b"" not in fields and missing not in fields:
+        try:
+            return numbers(fields, dtype)
+        except errors.InvalidArgumentError:
+            pass  # name the field
+    values = (_value(field, missing, default, field_number, row) for row, field in enumerate(fields))
+    return filled(values, (len(fields),), default.dtype)
 
 
 def _value(field: bytes, missing: bytes, default: Array, field_number: int, row: int) -> Any:
@@ -105,6 +116,8 @@ def _value(field: bytes, missing: bytes, default: Array, field_number: int, row:
 
 
 def _fields(record: bytes, delimiter: bytes, use_quotes: bool) -> list[bytes]:
+    if record and not (use_quotes and any(char in record for char in b'"\r\n')):
+        return record.split(delimiter)
     return list(_parsed(record, delimiter, use_quotes)) if record else []
 
 

@@ -12,7 +12,6 @@ Strings of one length are computed together.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -22,17 +21,11 @@ from ...core.export import export
 from ...core.tensor import Tensor
 from ...dtypes import string, uint8
 from ...ir.value_types import TensorType
+from ...kernels.strings.hashes import Words, hashed, rotated
 from ..framework.op import Input, Name, op
 from ..framework.op_families import Array
 
-Words = Any
-"""An array of uint64; arithmetic wraps around."""
-
 _K0, _K1, _K2 = (np.uint64(k) for k in (0xC3A5C85C97CB3127, 0xB492B66FBE98F273, 0x9AE16A3B2F90404F))
-
-
-def _rotate(x: Words, count: int) -> Words:
-    return (x >> np.uint64(count)) | (x << np.uint64(64 - count))
 
 
 def _mixed(x: Words) -> Words:
@@ -66,7 +59,7 @@ def _of_16(rows: Array, n: int) -> Words:
     factor = _K2 + size * np.uint64(2)
     if n >= 8:
         a, b = _word(rows, 0) + _K2, _word(rows, n - 8)
-        return _joined(_rotate(b, 37) * factor + a, (_rotate(a, 25) + b) * factor, factor)
+        return _joined(rotated(b, 37) * factor + a, (rotated(a, 25) + b) * factor, factor)
     if n >= 4:
         return _joined(size + (_half(rows, 0) << np.uint64(3)), _half(rows, n - 4), factor)
     if n > 0:
@@ -80,29 +73,29 @@ def _of_32(rows: Array, n: int) -> Words:
     factor = _K2 + np.uint64(2 * n)
     a, b = _word(rows, 0) * _K1, _word(rows, 8)
     c, d = _word(rows, n - 8) * factor, _word(rows, n - 16) * _K2
-    one = _rotate(a + b, 43) + _rotate(c, 30) + d
-    return _joined(one, a + _rotate(b + _K2, 18) + c, factor)
+    one = rotated(a + b, 43) + rotated(c, 30) + d
+    return _joined(one, a + rotated(b + _K2, 18) + c, factor)
 
 
 def _of_64(rows: Array, n: int) -> Words:
     factor = _K2 + np.uint64(2 * n)
     a, b = _word(rows, 0) * _K2, _word(rows, 8)
     c, d = _word(rows, n - 8) * factor, _word(rows, n - 16) * _K2
-    y = _rotate(a + b, 43) + _rotate(c, 30) + d
-    z = _joined(y, a + _rotate(b + _K2, 18) + c, factor)
+    y = rotated(a + b, 43) + rotated(c, 30) + d
+    z = _joined(y, a + rotated(b + _K2, 18) + c, factor)
     e, f = _word(rows, 16) * factor, _word(rows, 24)
     g, h = (y + _word(rows, n - 32)) * factor, (z + _word(rows, n - 24)) * factor
-    return _joined(_rotate(e + f, 43) + _rotate(g, 30) + h, e + _rotate(f + a, 18) + g, factor)
+    return _joined(rotated(e + f, 43) + rotated(g, 30) + h, e + rotated(f + a, 18) + g, factor)
 
 
 def _weak(rows: Array, at: int, a: Words, b: Words) -> tuple[Words, Words]:
     """Mix 32 bytes into two words."""
     w, x, y, z = (_word(rows, at + 8 * i) for i in range(4))
     a = a + w
-    b = _rotate(b + a + z, 21)
+    b = rotated(b + a + z, 21)
     c = a
     a = a + x + y
-    return a + z, b + _rotate(a, 44) + c
+    return a + z, b + rotated(a, 44) + c
 
 
 def _of_many(rows: Array, n: int) -> Words:
@@ -114,11 +107,11 @@ def _of_many(rows: Array, n: int) -> Words:
     x = x * _K2 + _word(rows, 0)
     end, at = (n - 1) // 64 * 64, 0
     while at < end:
-        x = _rotate(x + y + v[0] + _word(rows, at + 8), 37) * _K1
-        y = _rotate(y + v[1] + _word(rows, at + 48), 42) * _K1
+        x = rotated(x + y + v[0] + _word(rows, at + 8), 37) * _K1
+        y = rotated(y + v[1] + _word(rows, at + 48), 42) * _K1
         x = x ^ w[1]
         y = y + v[0] + _word(rows, at + 40)
-        z = _rotate(z + w[0], 33) * _K1
+        z = rotated(z + w[0], 33) * _K1
         v = _weak(rows, at, v[1] * _K1, x + w[0])
         w = _weak(rows, at + 32, z + w[1], y + _word(rows, at + 16))
         z, x = x, z
@@ -136,11 +129,11 @@ def _last_block(
     w = (w[0] + np.uint64((n - 1) & 63), w[1])
     v = (v[0] + w[0], v[1])
     w = (w[0] + v[0], w[1])
-    x = _rotate(x + y + v[0] + _word(rows, at + 8), 37) * factor
-    y = _rotate(y + v[1] + _word(rows, at + 48), 42) * factor
+    x = rotated(x + y + v[0] + _word(rows, at + 8), 37) * factor
+    y = rotated(y + v[1] + _word(rows, at + 48), 42) * factor
     x = x ^ w[1] * np.uint64(9)
     y = y + v[0] * np.uint64(9) + _word(rows, at + 40)
-    z = _rotate(z + w[0], 33) * factor
+    z = rotated(z + w[0], 33) * factor
     v = _weak(rows, at, v[1] * factor, x + w[0])
     w = _weak(rows, at + 32, z + w[1], y + _word(rows, at + 16))
     z, x = x, z
@@ -154,13 +147,7 @@ def of_strings(texts: Array) -> Words:
     >>> [hex(int(print)) for print in of_strings(np.array([b"", b"d"], object))]
     ['0x9ae16a3b2f90404f', '0x3e0ae463957d9a21']
     """
-    result = np.zeros(len(texts), np.uint64)
-    lengths = np.array([len(text) for text in texts], np.int64)
-    for length in np.unique(lengths):
-        here = np.flatnonzero(lengths == length)
-        whole = np.frombuffer(b"".join(texts[here]), np.uint8)
-        result[here] = fingerprints(whole.reshape(len(here), int(length)))
-    return result
+    return hashed(fingerprints, texts.tolist())
 
 
 @export("fingerprint")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,12 +10,11 @@ import numpy as np
 from ... import dtypes
 from ...core.export import export
 from ...ir.value_types import TensorType
-from ...kernels.strings.hashes import hash64, siphash
+from ...kernels.strings.hashes import Words, hash64, hashed, siphash
 from ..framework.attribute_parsers import Axes
 from ..framework.op import Input, Name, op
 from ..framework.op_families import STRINGS, require_dtype
-from .farmhash import of_strings
-from .map_bytes import each
+from .farmhash import fingerprints
 
 Array = Any
 
@@ -42,7 +41,7 @@ def to_hash_bucket(input: Input, num_buckets: int, name: Name = None) -> TensorT
 
 @to_hash_bucket.kernel
 def _(input: Array, num_buckets: int) -> Array:
-    return each(lambda item: hash64(item) % num_buckets, input, dtype=np.int64)
+    return _buckets(hash64, input, num_buckets)
 
 
 @export("strings.to_hash_bucket_fast")
@@ -60,8 +59,7 @@ def to_hash_bucket_fast(input: Input, num_buckets: int, name: Name = None) -> Te
 
 @to_hash_bucket_fast.kernel
 def _(input: Array, num_buckets: int) -> Array:
-    buckets = of_strings(np.asarray(input).reshape(-1)) % np.uint64(num_buckets)
-    return buckets.astype(np.int64).reshape(np.shape(input))
+    return _buckets(fingerprints, input, num_buckets)
 
 
 @export("strings.to_hash_bucket_strong")
@@ -79,4 +77,10 @@ def to_hash_bucket_strong(input: Input, num_buckets: int, key: Axes, name: Name 
 
 @to_hash_bucket_strong.kernel
 def _(input: Array, num_buckets: int, key: tuple[int, int]) -> Array:
-    return each(lambda item: siphash(item, *key) % num_buckets, input, dtype=np.int64)
+    return _buckets(lambda rows: siphash(rows, *key), input, num_buckets)
+
+
+def _buckets(function: Callable[[Array], Words], input: Array, num_buckets: int) -> Array:
+    items = np.asarray(input, object)
+    numbers = hashed(function, items.ravel().tolist()) % np.uint64(num_buckets)
+    return numbers.astype(np.int64).reshape(items.shape)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ from ...core import shapes
 from ...core.export import export
 from ...core.tensor import Tensor
 from ...ir.value_types import TensorType
+from ...kernels.orders import stable_order
 from ..framework.attribute_parsers import Axes
 from ..framework.op import Input, Name, Tensors, op
 from ..framework.op_families import STRINGS, require_dtype
@@ -104,13 +107,14 @@ def _(inputs: Array, segment_ids: Array, num_segments: Array, separator: str) ->
         raise errors.InvalidArgumentError(
             f"segment_ids are not allowed to exceed num_segments or to have negative values: {numbers.tolist()}"
         )
-    width = int(np.prod(inner))
-    parts: list[list[list[bytes]]] = [[[] for _ in range(width)] for _ in range(count)]
-    for number, row in zip(numbers.tolist(), inputs.reshape(len(numbers), width).tolist(), strict=True):
-        for pieces, item in zip(parts[number], row, strict=True):
-            pieces.append(item)
+    width = math.prod(inner)
+    groups = (numbers.astype(np.int64)[:, None] * width + np.arange(width)).ravel()
+    items = inputs.ravel()[stable_order(groups)].tolist()
+    ends = np.cumsum(np.bincount(groups, minlength=count * width)).tolist()
     between = separator.encode()
-    return filled((between.join(joined) for segment in parts for joined in segment), (count, *inner))
+    return filled(
+        (between.join(items[begin:end]) for begin, end in itertools.pairwise([0, *ends])), (count, *inner)
+    )
 
 
 @op

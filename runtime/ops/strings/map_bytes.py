@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -27,10 +28,7 @@ def each(function: Callable[..., Any], *arrays: Array, dtype: Any = object) -> A
 
 def filled(items: Iterable[Any], shape: tuple[int, ...], dtype: Any = object) -> Array:
     """Return an array of this shape with the given elements."""
-    elements = list(items)
-    array = np.empty(len(elements), dtype)
-    array[:] = elements
-    return array.reshape(shape)
+    return np.fromiter(items, dtype, math.prod(shape)).reshape(shape)
 
 
 def _kept(value: Any) -> Any:

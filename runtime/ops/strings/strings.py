@@ -122,15 +122,15 @@ def _(input: Array, precision: int, scientific: bool, shortest: bool, width: int
         return each(lambda item: f"{item.decode('latin-1'):{flag}{max(width, 0)}}".encode("latin-1"), input)
     field = fill + (str(width) if width > 0 else "")
     if kind == "b":
-        return each(lambda item: str(item).lower().encode(), input)
+        return each((b"false", b"true").__getitem__, input)
     if kind in "iu":
-        return each(lambda item: (f"%{field}d" % item).encode(), input)
-    digits = f".{precision}" if precision >= 0 else ""
-    form = digits + ("e" if scientific else "g" if shortest else "f")
+        return each(f"%{field}d".encode().__mod__, input)
+    form = (f".{precision}" if precision >= 0 else "") + ("e" if scientific else "g" if shortest else "f")
     if kind == "c":
-        return each(lambda item: (f"(%{form},%{form})" % (item.real, item.imag)).encode(), input)
+        both = f"(%{form},%{form})".encode()
+        return each(lambda item: both % (item.real, item.imag), input)
     values = input.astype(np.float64) if input.dtype.kind != "f" else input
-    return each(lambda item: (f"%{field}{form}" % item).encode(), values)
+    return each(f"%{field}{form}".encode().__mod__, values)
 
 
 @export("strings.length")
@@ -148,7 +148,15 @@ def length(input: Input, unit: str = "BYTE", name: Name = None) -> TensorType:
 
 @length.kernel
 def _(input: Array, unit: str) -> Array:
-    return each(len if unit == "BYTE" else lambda item: len(starts(item)), input, dtype=np.int32)
+    return each(
+        len if unit == "BYTE" else lambda item: len(item.translate(None, _CONTINUATIONS)),
+        input,
+        dtype=np.int32,
+    )
+
+
+_CONTINUATIONS = bytes(range(0x80, 0xC0))
+"""The bytes that continue a character of UTF-8."""
 
 
 def starts(item: bytes) -> list[int]:
@@ -176,9 +184,9 @@ def lower(input: Input, encoding: str = "", name: Name = None) -> TensorType:
 
 @lower.kernel
 def _(input: Array, encoding: str) -> Array:
-    return each(
-        lambda item: item.decode("utf-8", "replace").lower().encode() if encoding else item.lower(), input
-    )
+    if not encoding:
+        return each(bytes.lower, input)
+    return each(lambda item: item.decode("utf-8", "replace").lower().encode(), input)
 
 
 @export("strings.upper")
@@ -196,9 +204,9 @@ def upper(input: Input, encoding: str = "", name: Name = None) -> TensorType:
 
 @upper.kernel
 def _(input: Array, encoding: str) -> Array:
-    return each(
-        lambda item: item.decode("utf-8", "replace").upper().encode() if encoding else item.upper(), input
-    )
+    if not encoding:
+        return each(bytes.upper, input)
+    return each(lambda item: item.decode("utf-8", "replace").upper().encode(), input)
 
 
 @export("strings.strip")
@@ -244,8 +252,12 @@ def _(input: Array, pos: Array, len: Array, unit: str) -> Array:
 
 
 def _bytes_between(item: bytes, at: int, count: int) -> bytes:
-    start = _start(item, at, len(item))
-    return item[start:] if count < 0 else item[start : start + count]
+    size = len(item)
+    if not -size <= at <= size:
+        _start(item, at, size)
+    if at < 0:
+        at += size
+    return item[at:] if count < 0 else item[at : at + count]
 
 
 def _characters_between(item: bytes, at: int, count: int) -> bytes:

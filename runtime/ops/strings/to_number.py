@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from typing import Any
+
+import numpy as np
 
 from ... import dtypes, errors
 from ...core.export import export
@@ -12,7 +15,6 @@ from ...ir.value_types import TensorType
 from ..framework.attribute_parsers import DType
 from ..framework.op import Input, Name, op
 from ..framework.op_families import STRINGS, require_dtype
-from .map_bytes import each
 
 Array = Any
 
@@ -52,7 +54,25 @@ def to_number(input: Input, out_type: DType = dtypes.float32, name: Name = None)
 
 @to_number.kernel
 def _(input: Array, out_type: Any) -> Array:
-    return each(lambda item: number(item, out_type), input, dtype=out_type.numpy)
+    items = np.asarray(input, object)
+    return numbers(items.ravel().tolist(), out_type).reshape(items.shape)
+
+
+def numbers(items: Sequence[bytes], dtype: Any) -> Array:
+    """Parse numbers from strings; InvalidArgumentError for the first that is invalid.
+
+    >>> numbers([b"7", b" -1 "], dtypes.int32).tolist()
+    [7, -1]
+    """
+    known = b"0123456789" + b"+-" * bool(dtype.min) + b".eE" * dtype.is_floating
+    if not b"".join(items).translate(
+        None, known
+    ):  # what Python parses of these characters is valid here, too
+        try:
+            return np.fromiter(map(float if dtype.is_floating else int, items), dtype.numpy, len(items))
+        except (ValueError, OverflowError):
+            pass  # name the string
+    return np.fromiter((number(item, dtype) for item in items), dtype.numpy, len(items))
 
 
 def number(item: bytes, dtype: Any) -> Any:

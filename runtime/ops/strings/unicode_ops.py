@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import codecs
 import itertools
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,9 +17,10 @@ from ... import dtypes
 from ... import errors as failures
 from ...core.export import export
 from ...ir.value_types import TensorType
+from ...kernels import orders
 from ..framework.op import Input, Name, op
 from ..framework.op_families import STRINGS, require_dtype
-from .map_bytes import each, filled
+from .map_bytes import filled
 
 Array = Any
 
@@ -38,13 +39,16 @@ class Policy(NamedTuple):
     replacement: int
     replaces_controls: bool
 
-    def read(self, code: int | None) -> int | None:
-        """Map a code point, or None for an error, to its replacement; None means to omit it."""
-        if code is not None and not (self.replaces_controls and code <= 0x1F):
-            return code
+    def apply(self, codes: Array, is_error: Array) -> tuple[Array, Array]:
+        """Replace errors among code points; return them, and a mask of those that stay."""
+        if self.replaces_controls:
+            is_error = is_error | (codes <= 0x1F)
+        if not is_error.any():
+            return codes, np.ones(len(codes), bool)
         if self.errors == "strict":
             raise failures.InvalidArgumentError("Invalid formatting on input string")
-        return self.replacement if self.errors == "replace" else None
+        stays = np.full(len(codes), True) if self.errors == "replace" else ~is_error
+        return np.where(is_error, self.replacement, codes), stays
 
 
 def _check(errors: str, encoding: str, replacement_char: int, output: str | None = None) -> None:
@@ -85,29 +89,33 @@ def _mark(error: UnicodeError) -> tuple[str, int]:
 codecs.register_error("agc.mark", _mark)
 
 
-def _characters(item: bytes, encoding: str) -> Iterator[tuple[int | None, int]]:
-    """Yield the code points of a text and their byte offsets; None in place of invalid bytes."""
-    at = 0
-    for char in item.decode(encoding, "agc.mark"):
-        code = ord(char)
-        is_error = _MARK <= code <= _MARK + _WIDEST
-        yield None if is_error else code, at
-        at += code - _MARK if is_error else len(char.encode(encoding))
+def _decoded(items: Sequence[bytes], encoding: str, policy: Policy) -> tuple[Array, Array, Array]:
+    """Return the code points of texts, their byte offsets, and their number in each text."""
+    texts = [item.decode(encoding, "agc.mark") for item in items]
+    counts = np.fromiter(map(len, texts), np.int64, len(texts))
+    marked = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), "<u4").astype(np.int64)
+    distinct, number = orders.distinct(marked)
+    is_error = (distinct >= _MARK) & (distinct <= _MARK + _WIDEST)
+    sizes = np.array([len(chr(code).encode(encoding, "replace")) for code in distinct.tolist()], np.int64)
+    sizes[is_error] = distinct[is_error] - _MARK
+    ends = np.cumsum(sizes[number])
+    row = np.repeat(np.arange(len(texts)), counts)
+    first = np.cumsum(counts) - counts
+    begins = ends - sizes[number]
+    offsets = begins - begins[first[row]]
+    codes, stays = policy.apply(marked, is_error[number])
+    return codes[stays], offsets[stays], np.bincount(row[stays], minlength=len(texts))
 
 
-def _decoded(item: bytes, encoding: str, policy: Policy) -> list[tuple[int, int]]:
-    """Return code points and their byte offsets."""
-    read = ((policy.read(code), at) for code, at in _characters(item, encoding))
-    return [(code, at) for code, at in read if code is not None]
+def _ends(counts: Array) -> Array:
+    return np.concatenate([[0], np.cumsum(counts)])
 
 
-def _encoded(codes: Any, encoding: str, policy: Policy) -> bytes:
-    known = (policy.read(code if _is_character(code) else None) for code in codes)
-    return "".join(chr(code) for code in known if code is not None).encode(encoding)
-
-
-def _is_character(code: int) -> bool:
-    return 0 <= code < 0xD800 or 0xE000 <= code <= 0x10FFFF
+def _encoded(codes: Array, splits: Array, encoding: str, errors: str = "strict") -> Array:
+    """Return the texts of rows of code points, between adjacent `splits`."""
+    text = codes.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
+    rows = (text[begin:end].encode(encoding, errors) for begin, end in itertools.pairwise(splits.tolist()))
+    return filled(rows, (max(len(splits) - 1, 0),))
 
 
 @export("strings.unicode_transcode")
@@ -150,13 +158,9 @@ def _(
     replace_control_characters: bool,
 ) -> Array:
     policy = Policy(errors, replacement_char, replace_control_characters)
-    output = OUTPUTS[output_encoding]
-
-    def transcoded(item: bytes) -> bytes:
-        codes = (code for code, _ in _decoded(item, input_encoding, policy))
-        return "".join(chr(code) for code in codes).encode(output, "replace")
-
-    return each(transcoded, input)
+    items = np.asarray(input, object)
+    codes, _, counts = _decoded(items.ravel().tolist(), input_encoding, policy)
+    return _encoded(codes, _ends(counts), OUTPUTS[output_encoding], "replace").reshape(items.shape)
 
 
 @op
@@ -193,11 +197,8 @@ def _(
     input: Array, input_encoding: str, errors: str, replacement_char: int, replace_control_characters: bool
 ) -> tuple[Array, Array, Array]:
     policy = Policy(errors, replacement_char, replace_control_characters)
-    texts = [_decoded(item, input_encoding, policy) for item in input.tolist()]
-    pairs = [pair for text in texts for pair in text]
-    codes = np.array([code for code, _ in pairs], np.int32)
-    offsets = np.array([offset for _, offset in pairs], np.int64)
-    return codes, offsets, np.array([len(text) for text in texts], np.int64)
+    codes, offsets, counts = _decoded(input.tolist(), input_encoding, policy)
+    return codes.astype(np.int32), offsets, counts
 
 
 @op
@@ -228,6 +229,7 @@ def unicode_encode_rows(
 @unicode_encode_rows.kernel
 def _(values: Array, row_splits: Array, output_encoding: str, errors: str, replacement_char: int) -> Array:
     policy = Policy(errors, replacement_char, False)
-    codes, splits = values.tolist(), row_splits.tolist()
-    rows = [codes[start:stop] for start, stop in itertools.pairwise(splits)]
-    return filled((_encoded(row, OUTPUTS[output_encoding], policy) for row in rows), (len(rows),))
+    codes = values.astype(np.int64)
+    is_error = (codes < 0) | (codes > 0x10FFFF) | ((codes >= 0xD800) & (codes < 0xE000))
+    codes, stays = policy.apply(codes, is_error)
+    return _encoded(codes[stays], _ends(stays)[row_splits], OUTPUTS[output_encoding])

@@ -9,7 +9,8 @@ import pytest
 from agc.runtime.kernels.orders import distinct, distinct_rows, row_order, stable_order
 from agc.runtime.ops.arrays.sort import first_appearances
 
-DTYPES = [
+DTYPES = ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"]
+DTYPES += ["float16", "float32", "float64"]
     "bool",
     "int8",
     "uint8",
