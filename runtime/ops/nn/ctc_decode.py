@@ -139,28 +139,41 @@ def _(inputs: Array, sequence_length: Array, beam_width: int, top_paths: int) ->
 ctc_beam_search.no_gradient("as in TensorFlow: the labels are discrete")
 
 
-Beam = dict[tuple[int, ...], tuple[float, float]]
-"""Label prefixes, with the log-probabilities of frames that end in a blank and in the last label."""
-
-
 def _searched(logs: Array, width: int) -> list[tuple[tuple[int, ...], float]]:
-    """Return the most probable labels of frames with their log-probabilities; the last class is the blank."""
-    beam: Beam = {(): (0.0, -np.inf)}
+    """Return the most probable labels of frames with their log-probabilities; the last class is the blank.
+
+    `in_blank` and `in_label` are the log-probabilities of prefixes whose frames end in a blank and in the last label.
+    """
+    prefixes: list[tuple[int, ...]] = [()]
+    in_blank, in_label = np.zeros(1), np.full(1, -np.inf)
     for frame in logs:
-        *labels, blank = frame.tolist()
-        longer: dict[tuple[int, ...], list[float]] = {}
-        for path, (after_blank, after_label) in beam.items():
-            total = np.logaddexp(after_blank, after_label)
-            own = longer.setdefault(path, [-np.inf, -np.inf])
-            own[0] = np.logaddexp(own[0], total + blank)
-            if path:
-                own[1] = np.logaddexp(own[1], after_label + labels[path[-1]])
-            for label, log in enumerate(labels):
-                before = after_blank if path and path[-1] == label else total
-                if before > -np.inf:
-                    grown = longer.setdefault((*path, label), [-np.inf, -np.inf])
-                    grown[1] = np.logaddexp(grown[1], before + log)
-        best = sorted(longer.items(), key=lambda item: -np.logaddexp(item[1][0], item[1][1]))[:width]
-        beam = {path: (parts[0], parts[1]) for path, parts in best}
-    ranked = [(path, float(np.logaddexp(*parts))) for path, parts in beam.items()]
-    return sorted(ranked, key=lambda item: -item[1])
+        labels, blank = frame[:-1], frame[-1]
+        total = np.logaddexp(in_blank, in_label)
+        grown = total[:, None] + labels
+        last = np.array([prefix[-1] if prefix else -1 for prefix in prefixes])
+        ends = np.flatnonzero(last >= 0)
+        grown[ends, last[ends]] = in_blank[ends] + labels[last[ends]]
+        same = np.full(len(prefixes), -np.inf)
+        same[ends] = in_label[ends] + labels[last[ends]]
+        place = {prefix: number for number, prefix in enumerate(prefixes)}
+        for number, prefix in enumerate(prefixes):
+            shorter = place.get(prefix[:-1]) if prefix else None
+            if shorter is not None:  # another prefix grows to this one
+                same[number] = np.logaddexp(same[number], grown[shorter, prefix[-1]])
+                grown[shorter, prefix[-1]] = -np.inf
+        stay = total + blank
+        scores = np.concatenate([np.logaddexp(stay, same)[:, None], grown], axis=1)
+        possible = scores > -np.inf
+        possible[:, 0] = True
+        candidates = np.flatnonzero(possible)
+        best = candidates[np.argsort(-scores.ravel()[candidates], kind="stable")[:width]]
+        row, column = np.divmod(best, scores.shape[1])
+        stays = column == 0
+        in_blank = np.where(stays, stay[row], -np.inf)
+        in_label = np.where(stays, same[row], scores[row, column])
+        pairs = zip(row.tolist(), column.tolist(), strict=True)
+        prefixes = [prefixes[old] if not label else (*prefixes[old], label - 1) for old, label in pairs]
+    totals = np.logaddexp(in_blank, in_label)
+    return [
+        (prefixes[number], float(totals[number])) for number in np.argsort(-totals, kind="stable").tolist()
+    ]

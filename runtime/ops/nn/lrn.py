@@ -7,6 +7,7 @@ Krizhevsky, Sutskever and Hinton (2012), "ImageNet Classification with Deep Conv
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from ... import dtypes
 from ...core import shapes
 from ...core.export import export
 from ...ir.value_types import TensorType
+from ...kernels.matrix_products import multiply
 from ..framework.op import Input, Name, op
 from ..framework.op_families import Array, require_dtype
 
@@ -46,23 +48,18 @@ def local_response_normalization(
 
 
 def _around(x: Array, radius: int) -> Array:
-    """Return sums of the channels at most `radius` away."""
-    sums = np.zeros_like(x)
-    count = x.shape[-1]
-    for shift in range(-min(radius, count), min(radius, count) + 1):
-        if abs(shift) < count:
-            here, shifted = (
-                slice(max(0, -shift), count - max(0, shift)),
-                slice(max(0, shift), count + min(0, shift)),
-            )
-            sums[..., here] += x[..., shifted]
-    return sums
+    """Return sums of the channels at most `radius` away: products with a band of ones."""
+    channel = np.arange(x.shape[-1])
+    band = (np.abs(channel[:, None] - channel) <= radius).astype(x.dtype)
+    return multiply(x.reshape(math.prod(x.shape[:-1]), x.shape[-1]), band).reshape(x.shape)
 
 
 @local_response_normalization.kernel
 def _(input: Array, depth_radius: int, bias: float, alpha: float, beta: float) -> Array:
-    x = input.astype(np.float32)
-    return (x * (bias + alpha * _around(x * x, depth_radius)) ** np.float32(-beta)).astype(input.dtype)
+    x = input.astype(np.float32, copy=False)
+    norm = _around(x * x, depth_radius) * alpha + bias
+    power = np.sqrt(norm) if beta == 0.5 else np.exp(np.log(norm) * beta)
+    return (x / power).astype(input.dtype, copy=False)
 
 
 @local_response_normalization.gradient

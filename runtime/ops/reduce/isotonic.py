@@ -71,19 +71,35 @@ def pooled_violators(input: Input, name: Name = None) -> tuple[TensorType, Tenso
 
 @pooled_violators.kernel
 def _(input: Array) -> tuple[Array, Array]:
-    found, pools = np.empty(input.shape, np.float64), np.empty(input.shape, np.int32)
-    for row in np.ndindex(input.shape[:-1]):
-        sums: list[float] = []
-        counts: list[int] = []
-        for value in input[row].tolist():
-            total, count = value, 1
-            while sums and sums[-1] * count < total * counts[-1]:
-                total, count = total + sums.pop(), count + counts.pop()
-            sums.append(total)
-            counts.append(count)
-        found[row] = np.repeat(np.array(sums) / np.array(counts, float), counts)
-        pools[row] = np.repeat(np.arange(len(counts)), counts)
-    return found.astype(input.dtype), pools
+    sums = input.reshape(-1).astype(np.float64)
+    counts, rows = np.ones(len(sums)), np.arange(len(sums)) // max(input.shape[-1], 1)
+    while True:  # merge all neighbors in the wrong order; the order of merges does not matter
+        is_wrong = (sums[:-1] * counts[1:] < sums[1:] * counts[:-1]) & (rows[:-1] == rows[1:])
+        if np.count_nonzero(is_wrong) * _FEW <= len(sums):
+            break
+        begins = np.flatnonzero(np.concatenate([[True], ~is_wrong]))
+        sums, counts, rows = np.add.reduceat(sums, begins), np.add.reduceat(counts, begins), rows[begins]
+    if is_wrong.any():
+        sums, counts, rows = _merged(sums, counts, rows)
+    size = counts.astype(np.int64)
+    first = np.searchsorted(rows, rows)
+    found, pools = np.repeat(sums / counts, size), np.repeat(np.arange(len(rows)) - first, size)
+    return found.reshape(input.shape).astype(input.dtype), pools.reshape(input.shape).astype(np.int32)
+
+
+_FEW = 16
+"""Single merges are faster than a round over all pools if they are fewer than one in this number of pools."""
+
+
+def _merged(*pools: Array) -> Array:
+    """Merge neighbors in the wrong order one after the other, in linear time; `pools` are sums, counts and rows."""
+    merged: list[tuple[float, float, int]] = []
+    for total, count, row in zip(*(part.tolist() for part in pools), strict=True):
+        while merged and merged[-1][2] == row and merged[-1][0] * count < total * merged[-1][1]:
+            total, count = total + merged[-1][0], count + merged.pop()[1]
+        merged.append((total, count, row))
+    sums, counts, rows = zip(*merged, strict=True)
+    return np.array(sums), np.array(counts), np.array(rows)
 
 
 @pooled_violators.gradient
@@ -112,11 +128,10 @@ def _(values: Array, pools: Array) -> Array:
         values.reshape(-1, values.shape[-1]).astype(np.float64),
         pools.reshape(-1, values.shape[-1]),
     )
-    rows = np.arange(len(wide))[:, np.newaxis]
-    sums, counts = np.zeros(wide.shape), np.zeros(wide.shape)
-    np.add.at(sums, (rows, owners), wide)
-    np.add.at(counts, (rows, owners), 1.0)
-    return (sums / np.maximum(counts, 1))[rows, owners].reshape(values.shape).astype(values.dtype)
+    places = owners + np.arange(len(wide))[:, np.newaxis] * wide.shape[1]
+    sums = np.bincount(places.ravel(), wide.ravel(), wide.size)
+    counts = np.bincount(places.ravel(), minlength=wide.size)
+    return (sums / np.maximum(counts, 1))[places].reshape(values.shape).astype(values.dtype)
 
 
 pool_means.gradient(lambda dy, y, values, pools: (pool_means(dy, pools), None))

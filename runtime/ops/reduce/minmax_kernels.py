@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .short_axis_kernels import along_short, is_short
+from .short_axis_kernels import along_short, folded, is_narrow, is_short
 
 Array = np.ndarray[Any, Any]
 
@@ -31,6 +31,8 @@ def largest(
     """
     if out is None and dtype is None and is_short(x, axis):
         found = along_short(np.maximum, x, keepdims)
+    elif out is None and dtype is None and is_narrow(np.maximum, x, axis):
+        found = folded(np.maximum, x, axis, keepdims)
     else:
         found = _larger(x, axis, dtype, out, keepdims, None if x.size else _lowest(x.dtype))
     return _signed(found, _both, x, axis, out, keepdims)
@@ -46,6 +48,8 @@ def smallest(
     """
     if out is None and dtype is None and is_short(x, axis):
         found = along_short(np.minimum, x, keepdims)
+    elif out is None and dtype is None and is_narrow(np.minimum, x, axis):
+        found = folded(np.minimum, x, axis, keepdims)
     else:
         found = _smaller(x, axis, dtype, out, keepdims, None if x.size else _highest(x.dtype))
     return _signed(found, _either, x, axis, out, keepdims)
