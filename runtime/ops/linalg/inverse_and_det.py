@@ -229,7 +229,27 @@ def _(matrix: Array, rhs: Array, lower: bool, adjoint: bool) -> Array:
     half = np.tril(matrix) if lower else np.triu(matrix)
     half = half.reshape((1,) * (rhs.ndim - half.ndim) + half.shape)
     rhs = rhs.reshape((1,) * (half.ndim - rhs.ndim) + rhs.shape)
-    return lapack(np.linalg.solve, _adjoint(half) if adjoint else half, rhs)
+    if half.shape[-1] > _BLOCK:  # as LAPACK computes in NumPy
+        half, rhs = (x.astype(np.result_type(x, np.float64)) for x in (half, rhs))
+    found = lapack(_substituted, _adjoint(half) if adjoint else half, rhs, lower != adjoint)
+    return found.astype(matrix.dtype, copy=False)
+
+
+_BLOCK = 64
+
+
+def _substituted(half: Array, rhs: Array, is_lower: bool) -> Array:
+    """Solve a triangular system by halves; the solution of one half times the corner changes the other's right side."""
+    size = half.shape[-1]
+    if size <= _BLOCK:
+        return np.linalg.solve(half, rhs)
+    middle = size // 2
+    parts = [slice(0, middle), slice(middle, size)]
+    one, other = parts if is_lower else parts[::-1]
+    first = _substituted(half[..., one, one], rhs[..., one, :], is_lower)
+    rest = rhs[..., other, :] - half[..., other, one] @ first
+    second = _substituted(half[..., other, other], rest, is_lower)
+    return np.concatenate([first, second] if is_lower else [second, first], axis=-2)
 
 
 @triangular_solve.gradient

@@ -17,6 +17,7 @@ from ...core.conversion import TensorLike, convert_to_tensor, is_tensor
 from ...core.export import export
 from ...core.tensor import Tensor
 from ...ir.value_types import TensorType
+from ...kernels.matrix_products import multiply
 from ..arrays.concat_split import concat
 from ..arrays.creation import eye, zeros_like
 from ..arrays.reshape import broadcast_to, expand_dims
@@ -74,22 +75,40 @@ def _lu(
 
 @_lu.kernel
 def _(input: Array, output_idx_type: dtypes.DType) -> tuple[Array, Array]:
-    """Compute Gaussian elimination with partial pivoting, for all matrices at once."""
+    """Compute Gaussian elimination with partial pivoting, for all matrices at once, in blocks of columns."""
     size = input.shape[-1]
     work = np.array(input).reshape(int(np.prod(input.shape[:-2])), size, size)
-    batch = np.arange(len(work))
     order = np.tile(np.arange(size), (len(work), 1))
-    for k in range(size):
-        pivots = k + np.argmax(np.abs(work[:, k:, k]), axis=1) if len(work) else np.zeros(0, np.int64)
-        for rows in (work, order):
-            swapped = rows[batch, pivots].copy()
-            rows[batch, pivots] = rows[:, k]
-            rows[:, k] = swapped
-        if np.any(work[:, k, k] == 0):
-            raise errors.InvalidArgumentError("Input is not invertible.")
-        work[:, k + 1 :, k] /= work[:, k, k][:, None]
-        work[:, k + 1 :, k + 1 :] -= work[:, k + 1 :, k, None] * work[:, k, None, k + 1 :]
+    for start in range(0, size if len(work) else 0, _BLOCK):
+        stop = min(start + _BLOCK, size)
+        columns = work[:, start:, start:stop].swapaxes(1, 2).copy()
+        _eliminate(columns, work[:, start:], order[:, start:])
+        work[:, start:, start:stop] = columns.swapaxes(1, 2)
+        if stop < size:
+            lower = np.tril(work[:, start:stop, start:stop], -1) + np.eye(stop - start, dtype=work.dtype)
+            right = lapack(np.linalg.solve, lower, work[:, start:stop, stop:])
+            work[:, start:stop, stop:] = right
+            work[:, stop:, stop:] -= multiply(np.ascontiguousarray(work[:, stop:, start:stop]), right)
     return work.reshape(input.shape), order.reshape(input.shape[:-1]).astype(output_idx_type.numpy)
+
+
+_BLOCK = 32
+
+
+def _eliminate(columns: Array, *others: Array) -> None:
+    """Eliminate in columns [batch, columns, rows], and exchange the rows of the other arrays [batch, rows, …], too."""
+    batch = np.arange(len(columns))
+    rows = [columns.swapaxes(1, 2), *others]
+    for k in range(columns.shape[1]):
+        pivots = k + np.argmax(np.abs(columns[:, k, k:]), axis=1)
+        for array in rows:
+            swapped = array[batch, pivots]
+            array[batch, pivots] = array[:, k]
+            array[:, k] = swapped
+        if not columns[:, k, k].all():
+            raise errors.InvalidArgumentError("Input is not invertible.")
+        columns[:, k, k + 1 :] /= columns[:, k, k, None]
+        columns[:, k + 1 :, k + 1 :] -= columns[:, k + 1 :, k, None] * columns[:, k, None, k + 1 :]
 
 
 @_lu.gradient

@@ -138,45 +138,36 @@ def tridiagonal_solution(diagonals: Same, rhs: Same, name: Name = None) -> Tenso
 
 @tridiagonal_solution.kernel
 def _(diagonals: Array, rhs: Array) -> Array:
-    """Compute Gaussian elimination with pivoting between adjacent rows, for all matrices at once."""
+    """Compute Gaussian elimination with pivoting between adjacent rows, for all matrices at once.
+
+    A row has three elements of its matrix, from the first that is not eliminated yet, and then those of `rhs`.
+    """
     size = diagonals.shape[-1]
-    upper, middle, lower = (np.array(diagonals[..., i, :]) for i in range(3))
-    second, x = np.zeros_like(upper), np.array(rhs)
-    if size:
-        upper[..., -1] = 0
-    for k in range(size - 1):
-        swap = np.abs(lower[..., k + 1]) > np.abs(middle[..., k])
-        here = middle[..., k].copy(), upper[..., k].copy(), second[..., k].copy(), x[..., k, :].copy()
-        below = (
-            lower[..., k + 1].copy(),
-            middle[..., k + 1].copy(),
-            upper[..., k + 1].copy(),
-            x[..., k + 1, :].copy(),
-        )
-        first = [np.where(swap, b, a) for a, b in zip(here[:3], below[:3], strict=True)]
-        other = [np.where(swap, a, b) for a, b in zip(here[:3], below[:3], strict=True)]
-        first.append(np.where(swap[..., None], below[3], here[3]))
-        other.append(np.where(swap[..., None], here[3], below[3]))
-        _check_pivot(first[0])
-        factor = other[0] / first[0]
-        middle[..., k], upper[..., k], second[..., k], x[..., k, :] = first
-        middle[..., k + 1] = other[1] - factor * first[1]
-        upper[..., k + 1] = other[2] - factor * first[2]
-        x[..., k + 1, :] = other[3] - factor[..., None] * first[3]
-    for k in range(size - 1, -1, -1):
-        _check_pivot(middle[..., k])
-        rest = x[..., k, :]
-        if k + 1 < size:
-            rest = rest - upper[..., k, None] * x[..., k + 1, :]
-        if k + 2 < size:
-            rest = rest - second[..., k, None] * x[..., k + 2, :]
-        x[..., k, :] = rest / middle[..., k, None]
-    return x
-
-
-def _check_pivot(pivot: Array) -> None:
-    if np.any(pivot == 0):
+    if not size:
+        return rhs
+    upper, middle, lower = (diagonals[..., i, :] for i in range(3))
+    nothing = np.zeros_like(middle)
+    upper = np.concatenate([upper[..., :-1], nothing[..., :1]], -1)
+    rights = np.moveaxis(rhs, -1, 0)
+    rows = np.ascontiguousarray(np.moveaxis(np.stack([lower, middle, upper, *rights]), -1, 0))
+    last = np.stack([rows[0, 1], rows[0, 2], np.zeros_like(rows[0, 0]), *rows[0, 3:]])
+    done = []
+    for below in rows[1:]:
+        swap = np.abs(below[0]) > np.abs(last[0])
+        first, other = np.where(swap, below, last), np.where(swap, last, below)
+        done.append(first)
+        rest = other[1:] - other[0] / first[0] * first[1:]
+        last = np.concatenate([rest[:2], np.zeros_like(rest[:1]), rest[2:]])
+    done.append(last)
+    x: list[Array] = []
+    for row in reversed(done):
+        rest = row[3:]
+        for factor, known in zip(row[1:3], x[:-3:-1], strict=False):
+            rest = rest - factor * known
+        x.append(rest / row[0])
+    if np.any(np.stack([row[0] for row in done]) == 0):
         raise errors.InvalidArgumentError("The matrix is not invertible.")
+    return np.moveaxis(np.stack(x[::-1], -1), 0, -1)
 
 
 def _shifted(x: Any, up: bool) -> Any:

@@ -24,6 +24,8 @@ from .fill import shape_of
 from .lapack import Lapack
 from .reduction_kinds import get, new_slot, put
 
+_LARGE = 128
+
 
 class _Matrices:
     """A batch of square matrices in the dtype of the computation. `is_adjoint` loads conjugate transposes."""
@@ -31,6 +33,8 @@ class _Matrices:
     def __init__(self, region: Region, node: LazyValue, is_adjoint: bool = False) -> None:
         if not node.size:
             raise RefusedError("empty matrices are not compiled")
+        if node.shape[-1] > _LARGE:
+            raise RefusedError("kernels are as fast for large matrices")
         self.e, self.node, self.is_adjoint = region.e, region.settled(node), is_adjoint
         self.n = node.shape[-1]
         self.dtype = dtypes.complex128 if node.dtype.kind == "c" else dtypes.float64
