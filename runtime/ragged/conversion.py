@@ -18,7 +18,7 @@ from ..ops.arrays.sort import sequence_mask
 from ..ops.arrays.tile_and_pad import repeat, tile
 from ..ops.arrays.where_ops import boolean_mask, where
 from ..ops.math.arithmetic import maximum, minimum
-from ..ops.math.comparison import equal, less
+from ..ops.math.comparison import equal, less, less_equal
 from ..ops.ragged.row_splits import ragged_coordinates
 from ..ops.reduce.reductions import reduce_all, reduce_max, reduce_prod
 from ..sparse.checks import expect
@@ -76,11 +76,15 @@ def _wanted_sizes(bounds: Any, shape: Any, static: Any) -> tuple[Any, Any]:
     """Return the bounding shape, overridden by the sizes that the user gave."""
     if isinstance(shape, Tensor):
         wanted = in_dtype(shape, dtypes.int64)
+        expect(reduce_all(less_equal(-1, wanted)), "shape must have sizes from -1 on")
         return where(less(wanted, 0), bounds, wanted), None
     given = list(getattr(shape, "dims", None) or shape)
     if static is not None and len(given) != len(static):
         expect(False, f"shape must have {len(static)} sizes, not {len(given)}")
-    known = [None if size is None or int(size) < 0 else int(size) for size in given]
+    known = [None if size is None else int(size) for size in given]
+    for size in known:
+        if size is not None and size < 0:
+            raise ValueError(f"Dimension {size} must be >= 0")
     sizes = [bounds[i] if size is None else in_dtype(size, dtypes.int64) for i, size in enumerate(known)]
     return stack(sizes), known
 

@@ -184,23 +184,26 @@ def log_softmax(logits: Any, axis: Any = None, name: str | None = None) -> Any:
 def cumsum(
     x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
 ) -> Any:
-    """Return the cumulative sum along the axis of the rows, or of the values."""
-    ragged, rows, ids, _ = _innermost(x, axis, "cumsum", -1)
-    if rows is None:
-        return ragged.with_flat_values(
-            scans.cumsum(ragged.flat_values, axis - ragged.ragged_rank, exclusive, reverse)
+    """Return the cumulative sum along an axis; elements that other rows do not have count as 0."""
+    dim = x._axis(int(axis)) - x.ragged_rank
+    if dim < 0:
+        return RaggedTensor.from_tensor(
+            scans.cumsum(x.to_tensor(), axis, exclusive, reverse), x.nested_row_lengths()
         )
-    flat = ragged.flat_values
+    if dim > 0:
+        return x.with_flat_values(scans.cumsum(x.flat_values, dim, exclusive, reverse))
+    flat, rows = x.flat_values, x._partitions[-1].row_splits()
+    ids = x._partitions[-1].value_rowids()
     before = scans.cumsum(flat, 0, True, reverse)
     first = gather_ops.gather(rows[1:] - 1 if reverse else rows[:-1], ids)  # in the row of each value
     within = before - gather_ops.gather(before, first)
-    return ragged.with_flat_values(within if exclusive else within + flat)
+    return x.with_flat_values(within if exclusive else within + flat)
 
 
-def _innermost(value: Any, axis: Any, what: str, default: int = -1) -> tuple[RaggedTensor, Any, Any, Any]:
+def _innermost(value: Any, axis: Any, what: str) -> tuple[RaggedTensor, Any, Any, Any]:
     """Return the tensor, and its last axis's splits and row ids if that axis is ragged; ValueError for another axis."""
     rank = value.shape.rank
-    dim = value._axis(default if axis is None else int(axis))
+    dim = value._axis(-1 if axis is None else int(axis))
     if dim != rank - 1:
         raise ValueError(f"{what} of a ragged tensor goes along its last axis only, not along axis {axis}")
     if dim > value.ragged_rank:

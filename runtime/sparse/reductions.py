@@ -100,7 +100,8 @@ def bincount(
         values: non-negative integers: a tensor, a sparse or a ragged one.
         weights: of the same shape; their sums replace the counts.
         axis: 0 for one row of counts, -1 for one for each row of a matrix.
-        minlength, maxlength: the minimum size of the result's last axis; numbers from `maxlength` on are ignored.
+        minlength: the minimum size of the result's last axis.
+        maxlength: the size of that axis, which replaces `minlength`; numbers from it on are ignored.
         binary_output: 1 instead of each count.
 
     >>> counts = bincount([[1, 1, 2]], axis=-1)
@@ -111,15 +112,29 @@ def bincount(
         raise ValueError(f"Unsupported axis value {axis}. Only 0 and -1 are supported.")
     if weights is not None and binary_output:
         raise ValueError("Arguments `binary_output` and `weights` are mutually exclusive")
-    numbers, row, rows = _numbers(values, axis == -1)
+    return _counted(values, weights, axis == -1, minlength, maxlength, binary_output, is_sparse=True)
+
+
+def _counted(
+    values: Any,
+    weights: Any,
+    by_row: bool,
+    minlength: Any,
+    maxlength: Any,
+    binary_output: bool,
+    is_sparse: bool,
+) -> SparseTensor:
+    """Compute `bincount`; a sparse result of no numbers has one column, and its `maxlength` is its width."""
+    numbers, row, rows = _numbers(values, by_row)
     flat = None if weights is None else _flat(weights)
+    nothing = convert_to_tensor([0 if is_sparse else -1], dtypes.int64)
+    width = largest_of(concat([numbers, nothing], 0)) + 1
     if maxlength is not None:
-        kept = less(numbers, cast(maxlength, dtypes.int64))
+        limit = cast(maxlength, dtypes.int64)
+        width, kept = limit if is_sparse else minimum(width, limit), less(numbers, limit)
         numbers, row = boolean_mask(numbers, kept), None if row is None else boolean_mask(row, kept)
         flat = None if flat is None else boolean_mask(flat, kept)
-    none = convert_to_tensor([-1], dtypes.int64)
-    width = largest_of(concat([numbers, none], 0)) + 1
-    if minlength is not None:
+    if minlength is not None and not (is_sparse and maxlength is not None):
         width = maximum(width, cast(minlength, dtypes.int64))
     expect(reduce_all(less_equal(0, numbers)), "Input must be non-negative")
     if flat is None:
@@ -143,7 +158,7 @@ def dense_bincount(
     kind = dtype if weights is None else weights.dtype
     if minlength is not None and maxlength is not None:
         minlength = minimum(minlength, maxlength)
-    counts = bincount(arr, weights, axis or 0, minlength, maxlength, binary_output)
+    counts = _counted(arr, weights, axis == -1, minlength, maxlength, binary_output, is_sparse=False)
     return cast(to_dense(counts), kind)
 
 

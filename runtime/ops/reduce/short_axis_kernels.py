@@ -86,4 +86,4 @@ def folded(ufunc: np.ufunc, x: Array, axis: Any, keepdims: bool) -> Array:
     found = ufunc.reduce(ufunc.reduce(wide, 1, x.dtype).reshape(len(rows), width, inner), 1, x.dtype)
     if height * width < rows.shape[1]:
         found = ufunc(found, ufunc.reduce(rows[:, height * width :], 1, x.dtype))
-    return found.reshape((*before, *((1,) * len(axes) if keepdims else ()), *after))
+    return found.reshape((*before, *((1,) * len(axes) if keepdims else ()), *after))  # type: ignore[no-any-return]

@@ -69,6 +69,11 @@ TABLE = {
         lambda x, y, z: tf.math.cumsum(tf.concat([x, x[:1, :0]], 0), 1),
         [[1, 3], [3], []],
     ),
+    "cumsum of columns": (lambda x, y, z: tf.math.cumsum(x), [[1, 2], [4]]),
+    "cumsum of columns backwards": (
+        lambda x, y, z: tf.math.cumsum(tf.concat([x[:1, :0], x], 0), -2, True, True),
+        [[], [3, 0], [0]],
+    ),
     "cumsum backwards": (
         lambda x, y, z: tf.math.cumsum(tf.concat([x[:1, :0], x], 0), 1, True, True),
         [[], [2, 0], [0]],

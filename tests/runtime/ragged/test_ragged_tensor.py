@@ -93,6 +93,8 @@ def test_rows_that_do_not_fit_the_values(made):
         (lambda: len(rows()), TypeError),
         (lambda: hash(rows()), TypeError),
         (lambda: tf.convert_to_tensor(rows()), ValueError),
+        (lambda: rows().to_tensor(shape=[None, -2]), ValueError),
+        (lambda: rows().to_tensor(shape=tf.constant([2, -2])), tf.errors.InvalidArgumentError),
     ],
 )
 def test_invalid_ragged_tensors_are_refused(made, error):

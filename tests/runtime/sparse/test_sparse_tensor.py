@@ -130,6 +130,21 @@ def test_softmax_of_stored_elements():
     assert values == pytest.approx([0.11920292, 0.880797, 1.0])
 
 
+@pytest.mark.parametrize(
+    ("numbers", "sizes", "width"),
+    [
+        ([], {}, 1),
+        ([], {"minlength": 3}, 3),
+        ([5], {"maxlength": 2}, 2),
+        ([1], {"minlength": 9, "maxlength": 4}, 4),
+    ],
+)
+def test_the_width_of_a_sparse_bincount(numbers, sizes, width):
+    counted = tf.constant(numbers, tf.int32)
+    assert S.bincount(counted, **sizes).dense_shape.numpy().tolist() == [width]
+    assert S.bincount(counted[None], axis=-1, **sizes).dense_shape.numpy().tolist() == [1, width]
+
+
 def test_bincount():
     counts = S.bincount([[1, 1, 2], [2, 2, 0]], axis=-1)
     assert dense(counts) == [[0, 2, 1], [1, 0, 2]]
