@@ -26,6 +26,8 @@ from .regions import active, as_maybe, blank_like, close_regions, common_spec, h
 from .tensor_list import from_elements
 
 MAX_ATTEMPTS = 12
+Place = tuple[int, str]
+"""The number of a variable of the state, and the path of a leaf: two variables may have one name."""
 
 
 class _Slot:
@@ -70,36 +72,39 @@ class Loop:
         body: Callable[..., Any],
         state: Sequence[Any],
         names: Sequence[str],
-        invariants: Sequence[Any] | None = None,
+        invariants: Sequence[Any] | dict[Place, Any] | None = None,
         first: Any = None,
         checkpoint_every: Any = None,
     ) -> None:
         self.test, self.body, self.names = test, body, tuple(names)
         self.state = list(state)
-        self.invariants = invariants
+        self.invariants = invariants  # of each leaf, and then of each place, as the state may be restructured
         self.attrs = {} if checkpoint_every is None else {"checkpoint_every": checkpoint_every}
         self.first = first  # the test's result for the initial state, if it was computed already
-        self._known: dict[str, _Slot] = {}
+        self._known: dict[Place, _Slot] = {}
         self.slots = self._slots()
 
     def _slots(self) -> list[_Slot]:
+        places: list[Place] = []
         slots = []
-        for name, value in zip(self.names, self.state, strict=True):
+        for at, (name, value) in enumerate(zip(self.names, self.state, strict=True)):
             for path, leaf in state_leaves.flatten_named(name, value):
                 spec = (
                     state_leaves.spec_of(state_leaves.carried(leaf))
                     if state_leaves.is_carried(leaf)
                     else None
                 )
+                places.append((at, path))
                 slots.append(_Slot(path, leaf, spec))
-        for slot in slots:
-            if (known := self._known.get(slot.path)) is not None and known.initial is slot.initial:
+        if self.invariants is not None and not isinstance(self.invariants, dict):
+            self.invariants = dict(zip(places, self.invariants, strict=True))
+        for place, slot in zip(places, slots, strict=True):
+            if (known := self._known.get(place)) is not None and known.initial is slot.initial:
                 slot.spec = known.spec  # from an earlier attempt
-        self._known = {slot.path: slot for slot in slots}
-        if self.invariants is not None:
-            for slot, shape in zip(slots, self.invariants, strict=True):
-                if shape is not None and isinstance(slot.spec, TensorType):
-                    slot.spec, slot.fixed = slot.spec.with_shape(shapes.as_dims(shape)), True
+            shape = None if self.invariants is None else self.invariants.get(place)
+            if shape is not None and isinstance(slot.spec, TensorType):
+                slot.spec, slot.fixed = slot.spec.with_shape(shapes.as_dims(shape)), True
+        self._known = dict(zip(places, slots, strict=True))
         return slots
 
     def record(self) -> tuple[Any, ...]:

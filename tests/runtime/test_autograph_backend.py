@@ -84,6 +84,17 @@ def test_nested_loops_with_early_return():
     agrees(find, 3, 5, 10)
 
 
+def test_a_variable_with_the_name_of_the_counter_in_graphs():
+    def f(n):
+        index = 0
+        for i in range(n):
+            index += 0.5
+            last = i
+        return index, last
+
+    agrees(f, 3)
+
+
 def test_loop_variables_after_the_loop():
     def f(n):
         last = -1

@@ -317,6 +317,33 @@ def test_shape_invariants_in_the_structure_of_a_dict():
     assert found["b"][0].numpy().tolist() == [2.0] * 4
 
 
+def test_shape_invariants_hold_while_other_variables_change_their_structure():
+    @tf.function
+    def stopped(n):
+        x = tf.zeros([0])
+        for last in tf.range(n):  # `last` has no value before the loop
+            set_loop_options(shape_invariants=[(x, tf.TensorShape([None]))])
+            if last == 3:
+                break
+            x = tf.concat([x, [1.0]], 0)
+        else:
+            last = -1
+        return last, x
+
+    @tf.function
+    def paired(n):
+        x, pair = tf.zeros([0]), None
+        for i in tf.range(n):
+            set_loop_options(shape_invariants=[(x, tf.TensorShape([None]))])
+            x = tf.concat([x, [1.0]], 0)
+            pair = (i, x)
+        return pair
+
+    assert [value.numpy().tolist() for value in stopped(tf.constant(2))] == [-1, [1.0, 1.0]]
+    assert [value.numpy().tolist() for value in stopped(tf.constant(5))] == [3, [1.0, 1.0, 1.0]]
+    assert [value.numpy().tolist() for value in paired(tf.constant(2))] == [1, [1.0, 1.0]]
+
+
 def test_shape_invariants_name_loop_variables_only():
     @tf.function
     def f(x):
