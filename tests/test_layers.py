@@ -1,6 +1,7 @@
 """Imports point down: cli → explorer → runtime → autograph ← backends. A wrong import is named."""
 
 import ast
+import functools
 import pathlib
 import subprocess
 import sys
@@ -146,8 +147,13 @@ def statements(body):
             yield from statements(getattr(node, part, ()))
 
 
+@functools.cache
 def imports(path, everywhere=True):
     """(line, absolute name) of everything that a file imports, wherever in the file; or outside of functions only."""
+    return list(_imports(path, everywhere))
+
+
+def _imports(path, everywhere):
     package = ["agc", *path.relative_to(ROOT).with_suffix("").parts]
     package = package[:-1]
     tree = ast.parse(path.read_text())
