@@ -22,6 +22,7 @@ from agc.autograph import api
 from . import autograph, config, dtypes, errors, ir, nest
 from ._top_level_names import MEMBERS
 from .core.freed_memory import keep_freed_memory as _keep_freed_memory
+from .core.missing_names import imported as _imported
 from .core.missing_names import missing_name
 from .core.tensor import Tensor
 from .core.variable import Variable
@@ -47,41 +48,11 @@ for _module in _LOADED_FIRST:
     importlib.import_module(_module, __name__)
 
 NAMESPACES = (
-    "audio",
-    "autodiff",
-    "bitwise",
-    "compat",
-    "debugging",
-    "experimental",
-    "data",
-    "distribute",
-    "export",
-    "graph_util",
-    "image",
-    "io",
-    "linalg",
-    "lookup",
-    "math",
-    "nn",
-    "onnx",
-    "profiler",
-    "ragged",
-    "random",
-    "raw_ops",
-    "quantization",
-    "sets",
-    "signal",
-    "sparse",
-    "saved_model",
-    "strings",
-    "summary",
-    "sysconfig",
-    "test",
-    "train",
-    "types",
-    "version",
-    "xla",
-)
+    "audio", "autodiff", "bitwise", "compat", "debugging", "experimental", "data", "distribute", "export",
+    "graph_util", "image", "io", "linalg", "lookup", "math", "nn", "onnx", "profiler", "ragged", "random",
+    "raw_ops", "quantization", "sets", "signal", "sparse", "saved_model", "strings", "summary", "sysconfig",
+    "test", "train", "types", "version", "xla",
+)  # fmt: skip
 """Modules that are imported at the first access, so that `import agc.runtime` is fast."""
 
 OF_KERAS = ("keras", "initializers", "losses", "metrics", "optimizers")
@@ -93,8 +64,7 @@ def __getattr__(name: str) -> Any:
     if name in NAMESPACES or name == "keras":
         value = importlib.import_module(f"{__name__}.{name}")
     elif name in MEMBERS:
-        module, _, own = MEMBERS[name].partition(":")
-        value = globals()[name] = getattr(importlib.import_module(module, __name__), own or name)
+        value = globals()[name] = _imported(MEMBERS[name], name, __name__)
     elif name in OF_KERAS:
         value = globals()[name] = importlib.import_module(f"{__name__}.keras.{name}")
     else:

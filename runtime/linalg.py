@@ -3,7 +3,7 @@
 # isort: skip_file
 # fmt: off
 
-from .core.missing_names import explain as _explain
+from .core.missing_names import explain as _explain, places as _places
 from .ops.arrays.creation import eye
 from .ops.linalg.banded_solve import banded_triangular_solve
 from .ops.linalg.decompositions import cholesky, eigh, eigvalsh, logdet, qr, svd
@@ -21,30 +21,26 @@ from .ops.linalg.tridiagonal import eigh_tridiagonal, tridiagonal_matmul, tridia
 from .ops.math.clip import global_norm
 from .ops.reduce.norms import l2_normalize, norm
 
-_LATE = {
-    "LinearOperator": ".linear_operator.operator",
-    "LinearOperatorAdjoint": ".linear_operator.wrappers",
-    "LinearOperatorBlockDiag": ".linear_operator.block_diag",
-    "LinearOperatorBlockLowerTriangular": ".linear_operator.block_lower_triangular",
-    "LinearOperatorCirculant": ".linear_operator.circulant",
-    "LinearOperatorCirculant2D": ".linear_operator.circulant",
-    "LinearOperatorCirculant3D": ".linear_operator.circulant",
-    "LinearOperatorComposition": ".linear_operator.composition",
-    "LinearOperatorDiag": ".linear_operator.diag",
-    "LinearOperatorFullMatrix": ".linear_operator.dense",
-    "LinearOperatorHouseholder": ".linear_operator.householder",
-    "LinearOperatorIdentity": ".linear_operator.identity",
-    "LinearOperatorInversion": ".linear_operator.wrappers",
-    "LinearOperatorKronecker": ".linear_operator.kronecker",
-    "LinearOperatorLowRankUpdate": ".linear_operator.low_rank_update",
-    "LinearOperatorLowerTriangular": ".linear_operator.dense",
-    "LinearOperatorPermutation": ".linear_operator.permutation",
-    "LinearOperatorScaledIdentity": ".linear_operator.identity",
-    "LinearOperatorToeplitz": ".linear_operator.toeplitz",
-    "LinearOperatorTridiag": ".linear_operator.tridiag",
-    "LinearOperatorZeros": ".linear_operator.zeros",
-    "experimental": ".linear_operator.experimental:",
-}
+_LATE = _places({
+    ".linear_operator.block_diag": "LinearOperatorBlockDiag",
+    ".linear_operator.block_lower_triangular": "LinearOperatorBlockLowerTriangular",
+    ".linear_operator.circulant":
+        "LinearOperatorCirculant LinearOperatorCirculant2D LinearOperatorCirculant3D",
+    ".linear_operator.composition": "LinearOperatorComposition",
+    ".linear_operator.dense": "LinearOperatorFullMatrix LinearOperatorLowerTriangular",
+    ".linear_operator.diag": "LinearOperatorDiag",
+    ".linear_operator.experimental": "experimental=",
+    ".linear_operator.householder": "LinearOperatorHouseholder",
+    ".linear_operator.identity": "LinearOperatorIdentity LinearOperatorScaledIdentity",
+    ".linear_operator.kronecker": "LinearOperatorKronecker",
+    ".linear_operator.low_rank_update": "LinearOperatorLowRankUpdate",
+    ".linear_operator.operator": "LinearOperator",
+    ".linear_operator.permutation": "LinearOperatorPermutation",
+    ".linear_operator.toeplitz": "LinearOperatorToeplitz",
+    ".linear_operator.tridiag": "LinearOperatorTridiag",
+    ".linear_operator.wrappers": "LinearOperatorAdjoint LinearOperatorInversion",
+    ".linear_operator.zeros": "LinearOperatorZeros",
+})
 
 __all__ = [
     *_LATE, "adjoint", "band_part", "banded_triangular_solve", "cholesky", "cholesky_solve", "cross", "det",

@@ -11,19 +11,16 @@ VJPs consist of operations, so a gradient can be recorded, traced and differenti
 # isort: skip_file
 # fmt: off
 
-from ..core.missing_names import explain as _explain
+from ..core.missing_names import explain as _explain, places as _places
 
 
-_LATE = {
-    "ForwardAccumulator": ".forward_mode",
-    "GradientTape": ".tape",
-    "UnconnectedGradients": ".targets",
-    "custom_gradient": ".custom_gradients",
-    "grad_pass_through": ".custom_gradients",
-    "gradients": ".graph_gradients",
-    "hessians": ".graph_gradients",
-    "recompute_grad": ".custom_gradients",
-}
+_LATE = _places({
+    ".custom_gradients": "custom_gradient grad_pass_through recompute_grad",
+    ".forward_mode": "ForwardAccumulator",
+    ".graph_gradients": "gradients hessians",
+    ".tape": "GradientTape",
+    ".targets": "UnconnectedGradients",
+})
 
 __all__ = [
     *_LATE,

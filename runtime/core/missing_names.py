@@ -25,15 +25,14 @@ _FILE = __file__.removesuffix(".py") + ".txt"
 def explain(module: str, public: str | None = None, late: Mapping[str, str] | None = None) -> None:
     """Make missing names of `module` raise the error of `missing_name`; `public` is its path below `tf`.
 
-    The names in `late` are imported at their first use, from the modules that it gives; `:name` follows a module
-    that has another name for it, and `:` a module that is the value itself.
+    The names in `late` are imported at their first use, from the places that `places` returns.
     """
     space, late = vars(sys.modules[module]), late or {}
 
     def __getattr__(name: str) -> Any:  # noqa: N807
         if name not in late:
             raise missing_name(module, name, public)
-        value = space[name] = _imported(late[name], name, space["__package__"])
+        value = space[name] = imported(late[name], name, space["__package__"])
         api.filter_tracebacks(_ROOT)
         return value
 
@@ -43,8 +42,24 @@ def explain(module: str, public: str | None = None, late: Mapping[str, str] | No
     api.filter_tracebacks(_ROOT, module)
 
 
-def _imported(place: str, name: str, package: str) -> Any:
-    """Return the value at a place such as ".ops.nn.activations:silu"."""
+def places(table: Mapping[str, str]) -> dict[str, str]:
+    """Return the place of each name, from a table of names by module.
+
+    `new=old` is a name that the module defines as `old`, and `name=` is the module itself.
+
+    >>> places({".ops.nn.activations": "relu swish=silu", ".ops.raw": "raw_ops="})
+    {'raw_ops': '.ops.raw:', 'relu': '.ops.nn.activations', 'swish': '.ops.nn.activations:silu'}
+    """
+    found = {}
+    for module, names in table.items():
+        for name in names.split():
+            public, is_other, own = name.partition("=")
+            found[public] = f"{module}:{own}" if is_other else module
+    return dict(sorted(found.items()))
+
+
+def imported(place: str, name: str, package: str) -> Any:
+    """Return the value at a place."""
     path, is_other, own = place.partition(":")
     module = importlib.import_module(path, package)
     return module if is_other and not own else getattr(module, own or name)

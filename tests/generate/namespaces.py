@@ -144,10 +144,11 @@ def namespace(path: Path, space: str, exports: dict[str, Home]) -> str:
         explain.append(f'"{space}"')
     if late:
         explain.append("late=_LATE")
+    also = ", places as _places" if late else ""
     early = {name: home for name, home in members.items() if name not in late}
     return (
         f"{head}{mark}{FORMAT}"
-        f"from {relative('agc.runtime.core.missing_names', package)} import explain as _explain\n"
+        f"from {relative('agc.runtime.core.missing_names', package)} import explain as _explain{also}\n"
         f"{imports(early, package)}\n\n"
         f"{late_of(late, package)}{all_of(early, late)}\n\n_explain({', '.join(explain)})\n"
     )
@@ -166,14 +167,27 @@ def imports(members: dict[str, Home], package: str) -> str:
 
 def late_of(late: dict[str, Home], package: str) -> str:
     """Return the table of the names that are imported at their first use; nothing if there are none."""
-    rows = [f'    "{name}": "{late_home(name, home, package)}",\n' for name, home in sorted(late.items())]
-    return f"_LATE = {{\n{''.join(rows)}}}\n\n" if rows else ""
+    return f"_LATE = _places({table(late, package)})\n\n" if late else ""
 
 
-def late_home(name: str, home: Home, package: str) -> str:
-    """Return the relative module of a name; after a colon its other name there, or nothing for the module itself."""
-    other = f":{home.name}" if home.name != name else ""
-    return relative(home.module, package) + other
+def table(members: dict[str, Home], package: str) -> str:
+    """Return a table of names by relative module, as `places` in runtime/core/missing_names.py reads it."""
+    by_module: dict[str, list[str]] = {}
+    for name, home in sorted(members.items()):
+        own = "" if home.name == name else f"={home.name}"
+        by_module.setdefault(relative(home.module, package), []).append(name + own)
+    rows = [row(f'    "{module}": ', names) for module, names in sorted(by_module.items())]
+    return f"{{\n{''.join(rows)}}}"
+
+
+def row(head: str, names: list[str]) -> str:
+    """Return a row of the table, in lines of at most 110 characters."""
+    if len(head) + len(" ".join(names)) <= 107:
+        return f'{head}"{" ".join(names)}",\n'
+    lines = textwrap.wrap(" ".join(names), 98)
+    return "\n".join(
+        [head.rstrip(), *(f'        "{line} "' for line in lines[:-1]), f'        "{lines[-1]}",\n']
+    )
 
 
 def relative(module: str, package: str) -> str:
@@ -206,14 +220,9 @@ def listed(names: list[str]) -> str:
 
 def top_level(exports: dict[str, Home]) -> str:
     """Return the text of the table of names that `agc.runtime` has itself, which it imports at their first use."""
-    rows = []
-    for name, home in sorted(exports.items()):
-        if "." not in name:
-            module = relative(home.module, "agc.runtime")
-            other = "" if home.name == name else f":{home.name}"
-            rows.append(f'    "{name}": "{module}{other}",\n')
+    members = {name: home for name, home in exports.items() if "." not in name}
     return (
         '"""Names at the top level of `tf`: `make generate` writes them from the `@export` declarations."""\n\n'
-        f'MEMBERS = {{\n{"".join(rows)}}}\n"""Public names and the modules that define them; `:name` follows a'
-        ' module that has another name for it."""\n'
+        "from .core.missing_names import places\n\n# fmt: off\n"
+        f"MEMBERS = places({table(members, 'agc.runtime')})\n"
     )
