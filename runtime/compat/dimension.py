@@ -61,6 +61,3 @@ for _name in ("add", "sub", "mul", "floordiv", "mod"):
     setattr(Dimension, f"__r{_name}__", _reflected)
 for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
     setattr(Dimension, f"__{_name}__", _operators(getattr(operator, _name), lambda value: value)[0])
-
-
-__all__ = ["Dimension"]

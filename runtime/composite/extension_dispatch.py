@@ -167,9 +167,3 @@ def unregister_dispatch_for(dispatch_target: Handler) -> None:
         )
     for dispatcher in _registered.pop(dispatch_target):
         DISPATCHERS.remove(dispatcher)
-
-
-__all__ = [
-    "dispatch_for_api", "dispatch_for_binary_elementwise_apis", "dispatch_for_unary_elementwise_apis",
-    "unregister_dispatch_for",
-]  # fmt: skip

@@ -328,8 +328,3 @@ class BatchableExtensionType(ExtensionType):
     """
 
     _spec_base = BatchableExtensionTypeSpec
-
-
-__all__ = [
-    "BatchableExtensionType", "BatchableExtensionTypeSpec", "ExtensionType", "ExtensionTypeSpec", "as_dict",
-]  # fmt: skip

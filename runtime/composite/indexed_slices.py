@@ -216,5 +216,3 @@ _OPERATIONS: Mapping[Any, Callable[..., Any]] = {
 
 
 register_conversion(IndexedSlices, as_dense)
-
-__all__ = ["IndexedSlices", "IndexedSlicesSpec", "as_dense"]

@@ -114,6 +114,3 @@ def tuple(tensors: Sequence[Any], control_inputs: Any = None, name: str | None =
     if current() is not None and all(tensor is None for tensor in tensors):
         raise ValueError(f"'tensors' must have at least one Tensor. Received: {tensors}.")
     return [None if tensor is None else identity(tensor) for tensor in tensors]
-
-
-__all__ = ["control_dependencies", "executing_eagerly", "group", "identity_n", "no_op", "tuple"]

@@ -191,6 +191,3 @@ def _flat_shapes(invariants: Any) -> list[Any]:
     ):
         return [shape for item in invariants for shape in _flat_shapes(item)]
     return [invariants]
-
-
-__all__ = ["cond", "while_loop"]

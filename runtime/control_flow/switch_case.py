@@ -160,6 +160,3 @@ def _require_one_at_most(predicates: Sequence[Any]) -> None:
 
 def _vector(predicates: Sequence[Any]) -> Tensor:
     return stack([reshape(convert_to_tensor(each), ()) for each in predicates])  # type: ignore[no-any-return]
-
-
-__all__ = ["case", "switch_case"]

@@ -95,6 +95,3 @@ def get_logger() -> logging.Logger:
     import logging  # imported late, since the import is slow
 
     return logging.getLogger("tensorflow")
-
-
-__all__ = ["get_logger", "get_static_value", "init_scope", "inside_function", "is_symbolic_tensor"]

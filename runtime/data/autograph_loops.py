@@ -146,5 +146,3 @@ _BUILTINS: dict[Callable[..., Any], Callable[..., Any]] = BUILTINS | {
 
 BACKEND = DatasetBackend()
 staging.register(BACKEND, Dataset, Iterator, always=False)
-
-__all__ = ["BACKEND", "DatasetBackend"]

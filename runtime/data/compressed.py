@@ -110,6 +110,3 @@ class _Inflated(io.RawIOBase):
                 raise EOFError("incomplete or truncated stream")
         target[: len(content)] = content
         return len(content)
-
-
-__all__ = ["COMPRESSIONS", "CompressedStream", "opened"]

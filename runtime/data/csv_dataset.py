@@ -311,6 +311,3 @@ _HOLDS: dict[dtypes.DType, Callable[[bytes], bool]] = {
     dtypes.float64: _number(float, float(dtypes.float64.min), float(dtypes.float64.max)),
     dtypes.string: lambda field: True,
 }
-
-
-__all__ = ["CsvDataset", "make_csv_dataset"]

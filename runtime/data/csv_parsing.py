@@ -91,6 +91,3 @@ class _Records:
         ):
             raise errors.InvalidArgumentError("Quote inside a string has to be escaped by another quote")
         return b"".join(pieces), line, end + 1
-
-
-__all__ = ["records_of"]

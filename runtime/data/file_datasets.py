@@ -228,6 +228,3 @@ class TFRecordDataset(Dataset):
         name: str | None = None,
     ) -> None:
         super().__init__(_TFRecords(filenames, compression_type))
-
-
-__all__ = ["FixedLengthRecordDataset", "TFRecordDataset", "TextLineDataset"]

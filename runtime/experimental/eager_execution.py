@@ -43,6 +43,3 @@ def function_executor_type(executor_type: str | None) -> Iterator[None]:
     computed
     """
     yield
-
-
-__all__ = ["async_clear_error", "async_scope", "function_executor_type"]

@@ -90,6 +90,3 @@ def _staged(
 
     _, *filled = while_loop(lambda index, *_: index < rows.count, body, (0, *results))
     return [each.of_arrays(column, rows.known) for each, column in zip(wanted, filled, strict=True)]
-
-
-__all__ = ["map_fn"]

@@ -179,6 +179,3 @@ def _check_column(start: Tensor, column: Sequence[Tensor]) -> None:
                 f"scan: the values are {start.dtype.name} at first, but fn gives {value.dtype.name}", "scan"
             )
         check_row(value.shape, column[0].shape)
-
-
-__all__ = ["foldl", "foldr", "scan"]

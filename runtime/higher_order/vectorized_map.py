@@ -225,6 +225,3 @@ def _needs_order(operation: Operation) -> bool:
         return True
     specs = [operand.spec for operand in (*operation.inputs, *operation.outputs)]
     return not all(isinstance(spec, (TensorType, VariableType)) for spec in specs)
-
-
-__all__ = ["vectorized_map"]

@@ -117,6 +117,3 @@ def _as_said(results: Sequence[Any], is_list: bool) -> Any:
 
 def _recorded(operation: Op, arguments: Sequence[Any], host: HostFunction, is_list: bool, name: Any) -> Any:
     return _as_said(operation(arguments, host, name=name), is_list)
-
-
-__all__ = ["numpy_function", "py_function"]

@@ -62,6 +62,3 @@ def write_file(filename: Any, contents: Any, name: str | None = None) -> None:
     b'text'
     """
     file_io.write_file(filename, contents, name=name)
-
-
-__all__ = ["decode_csv", "write_file"]

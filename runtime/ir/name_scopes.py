@@ -116,6 +116,3 @@ def _unique(name: str, counts: dict[str, int]) -> str:
     number = counts.get(name.lower(), 0)
     counts[name.lower()] = number + 1
     return _unique(f"{name}_{number}", counts) if number else name
-
-
-__all__ = ["get_current_name_scope", "name_scope"]

@@ -139,6 +139,3 @@ def _counts(sizes: list[int | None]) -> list[int | None]:
         before = counts[-1]
         counts.append(None if before is None or size is None else before * size)
     return counts
-
-
-__all__ = ["RaggedTensorSpec"]

@@ -113,6 +113,3 @@ def _of_ragged(
         return data.with_values(_of_ragged(data.values, widths, separator, padding, times, preserve))
     runs, splits = string_ngrams(data.values, data.row_splits, widths, separator, padding, times, preserve)
     return RaggedTensor.from_row_splits(runs, splits, validate=False)
-
-
-__all__ = ["bytes_split", "ngrams", "split"]

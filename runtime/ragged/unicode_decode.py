@@ -18,7 +18,7 @@ from ..ops.arrays.reshape import reshape
 from ..ops.arrays.shape_ops import shape as shape_of
 from ..ops.arrays.shape_ops import size
 from ..ops.reduce.reductions import reduce_prod
-from ..ops.strings.unicode_ops import unicode_code_points, unicode_encode_rows, unicode_transcode
+from ..ops.strings.unicode_ops import unicode_code_points, unicode_encode_rows
 from .string_results import packed_rows, rows_of
 from .tensor import RaggedTensor
 
@@ -140,9 +140,3 @@ def unicode_encode(
     splits = counted(reduce_prod(lengths[:-1]) + 1) * lengths[-1]
     texts = unicode_encode_rows(reshape(codes, [-1]), splits, output_encoding, errors, replacement_char)
     return reshape(texts, lengths[:-1])
-
-
-__all__ = [
-    "unicode_decode", "unicode_decode_with_offsets", "unicode_encode", "unicode_split", "unicode_split_with_offsets",
-    "unicode_transcode",
-]  # fmt: skip

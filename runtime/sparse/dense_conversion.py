@@ -160,6 +160,3 @@ def sampled_addmm(
     rows, columns = gather(left, coordinates[:, 0]), gather(transpose(right), coordinates[:, 1])
     products = reduce_sum(multiply(rows, columns), 1)
     return coordinates, alpha * products + beta * cast(values, kind), shape
-
-
-__all__ = ["eye", "from_dense", "sampled_addmm", "sparse_dense_matmul", "to_dense", "to_indicator"]

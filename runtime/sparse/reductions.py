@@ -261,6 +261,3 @@ def _segments(data: Any, indices: Any, segment_ids: Any, num_segments: Any) -> t
     rank = rows.shape.rank
     inner = size_of(shape_of(rows)) - 1 if rank is None else rank - 1
     return sums, reshape(counts, concat([[-1], fill(expand_dims(inner, 0), 1)], 0))
-
-
-__all__ = ["bincount", "reduce_max", "reduce_sum", "segment_mean", "segment_sqrt_n", "segment_sum"]

@@ -289,9 +289,3 @@ def fill_empty_rows(
     indices, positions, was_empty = coordinates_of_all_rows(sparse.indices, sparse.dense_shape)
     values = gather(join([sparse.values, with_axis(default, 0)], 0), positions)
     return _made(indices, values, sparse.dense_shape, sparse.shape), was_empty
-
-
-__all__ = [
-    "concat", "expand_dims", "fill_empty_rows", "reorder", "reset_shape", "reshape", "retain",
-    "slice", "split", "transpose",
-]  # fmt: skip

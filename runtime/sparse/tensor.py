@@ -220,6 +220,3 @@ def _converted(value: Any, name: str, dtype: dtypes.DType | None) -> Tensor:
         return convert_to_tensor(value, dtype)
     except (TypeError, ValueError) as error:
         raise type(error)(f"{name}: {error}") from None
-
-
-__all__ = ["SparseTensor", "SparseTensorSpec"]

@@ -42,6 +42,3 @@ class TrackableView:
                     seen.add(id(child))
                     found.append(child)
         return found
-
-
-__all__ = ["TrackableView"]

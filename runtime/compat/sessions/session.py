@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ... import errors, nest
+from ... import nest
 from ...composite import components
 from ...core import shapes
 from ...core.conversion import to_array
@@ -349,6 +349,3 @@ def _array_for(tensor: Any, given: Any) -> Any:
             f"{shapes.show(spec.shape)}"
         )
     return array
-
-
-__all__ = ["InteractiveSession", "Session", "errors", "get_default_session", "session_for"]

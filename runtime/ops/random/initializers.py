@@ -148,9 +148,3 @@ def _number_or_bool(dtype: Any) -> dtypes.DType:
     if not (wanted.is_numeric or wanted.is_bool):
         raise ValueError(f"Argument `dtype` expected to be numeric or boolean. Received {wanted}.")
     return wanted
-
-
-__all__ = [
-    "constant_initializer", "ones_initializer", "random_normal_initializer", "random_uniform_initializer",
-    "zeros_initializer",
-]  # fmt: skip
