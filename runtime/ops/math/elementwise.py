@@ -127,39 +127,14 @@ tanh = unary("tanh", np.tanh, CURVED, "The hyperbolic tangent.", "[0.]", "[0.0]"
 asinh = _curve("asinh", np.arcsinh, "The inverse of `sinh`.", "[0.]", "[0.0]", 40)
 acosh = _curve("acosh", np.arccosh, "The inverse of `cosh`.", "[1.]", "[0.0]", 40)
 atanh = _curve("atanh", np.arctanh, "The inverse of `tanh`.", "[0.]", "[0.0]", 30)
-sigmoid = unary(
-    "sigmoid",
-    _sigmoid,
-    CURVED,
-    "`1 / (1 + exp(-x))`.",
-    "[0.]",
-    "[0.5]",
-    traits=ELEMENTWISE,
-    cost=20,
-    out={
-        "f": (
-            "np.negative({0}, out={o})",
-            "np.exp({o}, out={o})",
-            "np.add({o}, {one}, out={o})",
-            "np.reciprocal({o}, out={o})",
-        ),
-        "float16": ("{o}[...] = {kernel}",),
-    },
-    export=("math.sigmoid", "nn.sigmoid", "sigmoid"),
-)
-log_sigmoid = unary(
-    "log_sigmoid",
-    _log_sigmoid,
-    FLOATS,
-    "The logarithm of `sigmoid`.",
-    "[-100.]",
-    "[-100.0]",
-    traits=ELEMENTWISE,
-    cost=30,
-    out={"f": ("{o}[...] = {kernel}",)},
-    formula=lambda m, x: -m.softplus(-x),
-    export=("math.log_sigmoid",),
-)
+sigmoid = unary("sigmoid", _sigmoid, CURVED, "`1 / (1 + exp(-x))`.", "[0.]", "[0.5]", traits=ELEMENTWISE, cost=20,
+                out={"f": ("np.negative({0}, out={o})", "np.exp({o}, out={o})", "np.add({o}, {one}, out={o})",
+                           "np.reciprocal({o}, out={o})"),
+                     "float16": ("{o}[...] = {kernel}",)},
+                export=("math.sigmoid", "nn.sigmoid", "sigmoid"))  # fmt: skip
+log_sigmoid = unary("log_sigmoid", _log_sigmoid, FLOATS, "The logarithm of `sigmoid`.", "[-100.]", "[-100.0]",
+                    traits=ELEMENTWISE, cost=30, out={"f": ("{o}[...] = {kernel}",)},
+                    formula=lambda m, x: -m.softplus(-x), export=("math.log_sigmoid",))  # fmt: skip
 softplus = unary("softplus", _softplus, FLOATS, "`log(1 + exp(x))`.", "[100.]", "[100.0]",
                  parameter="features", traits=ELEMENTWISE, cost=30,
                  out={"f": ("{o}[...] = {kernel}",)},
