@@ -52,17 +52,11 @@ CUSTOM.kernel(lambda inputs, results, given: inputs[:results])
 
 
 COND = StructuredOp("cond", "Run the first region when the predicate is true, else the second.")
-WHILE = StructuredOp(
-    "while",
-    "Replace the state by what the body yields, as long as the test yields true.",
-    {"maximum_iterations": "Rounds", "checkpoint_every": "Every"},
-)
+WHILE = StructuredOp("while", "Replace the state by what the body yields, as long as the test yields true.",
+                     {"maximum_iterations": "Rounds", "checkpoint_every": "Every"})  # fmt: skip
 SWITCH = StructuredOp("switch", "Run the region with the given number; the last one when there is none.")
-CALL = StructuredOp(
-    "call",
-    "Run the graph of another function, as native code of its own if that is `jit_compile`.",
-    {"name": "str", "jit_compile": "bool"},
-)
+CALL = StructuredOp("call", "Run the graph of another function, as native code of its own if that is `jit_compile`.",
+                    {"name": "str", "jit_compile": "bool"})  # fmt: skip
 FUSED = StructuredOp(
     "fused", "Run operations on elements as one, in blocks. Executors make them; no program has them."
 )

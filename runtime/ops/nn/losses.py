@@ -219,13 +219,11 @@ def weighted_cross_entropy_with_logits(
     return (1 - labels) * logits + weight * tail  # type: ignore[no-any-return]
 
 
-def _pair(labels: Any, logits: Any) -> tuple[Any, Any]:
+def _pair(labels: Any, logits: Any, what: str = "`logits` and `labels`") -> tuple[Any, Any]:
     logits = convert_to_tensor(logits)
     labels = convert_to_tensor(labels, None if isinstance(labels, Tensor) else logits.dtype)
     if not labels.shape.is_compatible_with(logits.shape):
-        raise ValueError(
-            f"`logits` and `labels` must have the same shape, received ({logits.shape} vs {labels.shape})."
-        )
+        raise ValueError(f"{what} must have the same shape, received ({logits.shape} vs {labels.shape}).")
     return labels, logits
 
 
@@ -241,14 +239,8 @@ def log_poisson_loss(
     >>> log_poisson_loss([2.], [0.]).numpy().tolist()
     [1.0]
     """
-    log_input = convert_to_tensor(log_input)
-    targets = convert_to_tensor(targets, None if isinstance(targets, Tensor) else log_input.dtype)
-    if not targets.shape.is_compatible_with(log_input.shape):
-        raise ValueError(
-            "`log_input` and `targets` must have the same shape, received "
-            f"({log_input.shape} vs {targets.shape})."
-        )
-    result = exp(log_input) - log_input * targets
+    targets, log_input = _pair(targets, log_input, "`log_input` and `targets`")
+    result: Any = exp(log_input) - log_input * targets
     if not compute_full_loss:
         return result  # type: ignore[no-any-return]
     stirling = targets * log(targets) - targets + 0.5 * log(2 * np.pi * targets)

@@ -11,6 +11,7 @@ ignored: in the maximum, and in the number of elements that a mean divides by.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -162,16 +163,22 @@ def _(orig_input: Array, orig_output: Array, grad: Array, ksize: Sizes, strides:
         return found
 
     def spread(part: slice) -> None:
-        x, y, dy, dx = orig_input[part], orig_output[part], grad[part], found[part]
-        free = np.ones(y.shape, bool)
-        for offset in slide.offsets():
-            windows, elements = slide.slices(offset)
-            here = (x[elements] == y[windows]) & free[windows]
-            free[windows] &= ~here
+        dy, dx = grad[part], found[part]
+        for windows, elements, here in _first_largest(orig_input[part], orig_output[part], slide):
             dx[elements] += selected(here, dy[windows], dy.dtype.type(0))
 
     run_all(*[partial(spread, part) for part in _parts(slide)])
     return found
+
+
+def _first_largest(x: Array, y: Array, slide: Sliding) -> Iterator[tuple[Any, Any, Array]]:
+    """Yield for each offset the windows, their elements, and which of these are the first that equal `y`."""
+    free = np.ones(y.shape, bool)
+    for offset in slide.offsets():
+        windows, elements = slide.slices(offset)
+        here = (x[elements] == y[windows]) & free[windows]
+        free[windows] &= ~here
+        yield windows, elements, here
 
 
 def _parts(slide: Sliding) -> list[slice]:
@@ -229,11 +236,8 @@ def _(orig_input: Array, orig_output: Array, grad: Array, ksize: Sizes, strides:
     _check_pooled(slide, orig_output)
     if grad.shape != orig_input.shape:
         raise errors.InvalidArgumentError(f"Expected shape {orig_input.shape}, but got {grad.shape}")
-    found, free = np.zeros_like(orig_output), np.ones(orig_output.shape, bool)
-    for offset in slide.offsets():
-        windows, elements = slide.slices(offset)
-        here = (orig_input[elements] == orig_output[windows]) & free[windows]
-        free[windows] &= ~here
+    found = np.zeros_like(orig_output)
+    for windows, elements, here in _first_largest(orig_input, orig_output, slide):
         found[windows] += selected(here, grad[elements], grad.dtype.type(0))
     return found
 
@@ -279,11 +283,8 @@ def _(input: Array, ksize: Sizes, strides: Sizes, padding: str, explicit_padding
     positions = np.arange(input.size).reshape(input.shape)
     if not include_batch_in_index and len(input):
         positions %= max(input[0].size, 1)
-    found, free = np.zeros(largest.shape, output_dtype.numpy), np.ones(largest.shape, bool)
-    for offset in slide.offsets():
-        windows, elements = slide.slices(offset)
-        here = (input[elements] == largest[windows]) & free[windows]
-        free[windows] &= ~here
+    found = np.zeros(largest.shape, output_dtype.numpy)
+    for windows, elements, here in _first_largest(input, largest, slide):
         np.copyto(found[windows], positions[elements], casting="same_kind", where=here)
     return largest, found
 

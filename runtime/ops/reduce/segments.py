@@ -268,61 +268,36 @@ def _spread(x: Any, ids: Any) -> Any:
     return where(inside, rows, zeros_like(rows))
 
 
-def _chosen_gradient(dy: Any, y: Any, data: Any, ids: Any, add_up: Callable[[Any], Any]) -> Any:
-    """Return the cotangent for a maximum or minimum: an equal share for each extreme element."""
-    chosen = equal(data, _spread(y, ids))
-    shares = divide(dy, maximum(add_up(cast(chosen, dy.dtype)), 1))
-    return where(chosen, _spread(shares, ids), zeros_like(data))
+def _added_up(x: Any, ids: Any, *count: Any) -> Any:
+    return unsorted_segment_sum(x, ids, *count) if count else segment_sum(x, ids)
 
 
-def _product_gradient(dy: Any, data: Any, ids: Any, groups: tuple[Any, Any]) -> Any:
-    """Return the cotangent for a product: the product of the others, which is not `y / data` if a factor is zero."""
-    multiply_up, add_up = groups
+def _of_extreme(dy: Any, y: Any, data: Any, segment_ids: Any, *count: Any) -> Any:
+    """Return the cotangents for a maximum or minimum: an equal share for each extreme element."""
+    chosen = equal(data, _spread(y, segment_ids))
+    shares = divide(dy, maximum(_added_up(cast(chosen, dy.dtype), segment_ids, *count), 1))
+    return where(chosen, _spread(shares, segment_ids), zeros_like(data)), None, *(None for _ in count)
+
+
+def _of_product(dy: Any, y: Any, data: Any, segment_ids: Any, *count: Any) -> Any:
+    """Return the cotangents for a product: the product of the others, which is not `y / data` if a factor is zero."""
     zero = equal(data, zeros_like(data))
-    zeros = add_up(cast(zero, dtypes.int32))
-    others = multiply_up(where(zero, ones_like(data), data))
-    several = greater(_spread(zeros, ids), cast(zero, dtypes.int32))
-    quotient = divide(_spread(others, ids), where(zero, ones_like(data), data))
-    return where(several, zeros_like(data), multiply(conj(quotient), _spread(dy, ids)))
+    zeros = _added_up(cast(zero, dtypes.int32), segment_ids, *count)
+    multiplied = unsorted_segment_prod if count else segment_prod
+    others = multiplied(where(zero, ones_like(data), data), segment_ids, *count)
+    several = greater(_spread(zeros, segment_ids), cast(zero, dtypes.int32))
+    quotient = divide(_spread(others, segment_ids), where(zero, ones_like(data), data))
+    to_data = where(several, zeros_like(data), multiply(conj(quotient), _spread(dy, segment_ids)))
+    return to_data, None, *(None for _ in count)
 
 
 segment_sum.gradient(lambda dy, y, data, segment_ids: (gather(dy, segment_ids), None))
-
-
-@unsorted_segment_sum.gradient
-def _(dy: Any, y: Any, data: Any, segment_ids: Any, num_segments: Any) -> Any:
-    return _spread(dy, segment_ids), None, None
-
-
-def _sorted_choice(dy: Any, y: Any, data: Any, segment_ids: Any) -> Any:
-    return _chosen_gradient(dy, y, data, segment_ids, lambda x: segment_sum(x, segment_ids)), None
-
-
-def _unsorted_choice(dy: Any, y: Any, data: Any, segment_ids: Any, num_segments: Any) -> Any:
-    def add_up(x: Any) -> Any:
-        return unsorted_segment_sum(x, segment_ids, num_segments)
-
-    return _chosen_gradient(dy, y, data, segment_ids, add_up), None, None
-
-
-segment_max.gradient(_sorted_choice)
-segment_min.gradient(_sorted_choice)
-unsorted_segment_max.gradient(_unsorted_choice)
-unsorted_segment_min.gradient(_unsorted_choice)
-
-
-@segment_prod.gradient
-def _(dy: Any, y: Any, data: Any, segment_ids: Any) -> Any:
-    groups = lambda x: segment_prod(x, segment_ids), lambda x: segment_sum(x, segment_ids)
-    return _product_gradient(dy, data, segment_ids, groups), None
-
-
-@unsorted_segment_prod.gradient
-def _(dy: Any, y: Any, data: Any, segment_ids: Any, num_segments: Any) -> Any:
-    def multiply_up(x: Any) -> Any:
-        return unsorted_segment_prod(x, segment_ids, num_segments)
-
-    def add_up(x: Any) -> Any:
-        return unsorted_segment_sum(x, segment_ids, num_segments)
-
-    return _product_gradient(dy, data, segment_ids, (multiply_up, add_up)), None, None
+unsorted_segment_sum.gradient(
+    lambda dy, y, data, segment_ids, num_segments: (_spread(dy, segment_ids), None, None)
+)
+segment_max.gradient(_of_extreme)
+segment_min.gradient(_of_extreme)
+segment_prod.gradient(_of_product)
+unsorted_segment_max.gradient(_of_extreme)
+unsorted_segment_min.gradient(_of_extreme)
+unsorted_segment_prod.gradient(_of_product)

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from operator import methodcaller
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from ...core.export import export
 from ...core.tensor import Tensor
 from ...ir.value_types import TensorType
 from ..arrays.concat_split import unstack
-from ..framework.op import Input, Inputs, Name, Same, op
+from ..framework.op import Input, Inputs, Name, Op, Same, op
 from ..framework.op_families import STRINGS, require_dtype
 from ..framework.static_values import listed
 from .map_bytes import each
@@ -169,44 +170,37 @@ def _check_encoding(encoding: str) -> None:
         raise ValueError("only utf-8 or '' (no encoding) is supported, received encoding: " + repr(encoding))
 
 
-@export("strings.lower")
-@op(name="string_lower", element_operands=1)
-def lower(input: Input, encoding: str = "", name: Name = None) -> TensorType:
-    """Convert letters to lower case: those of ASCII, or all with encoding "utf-8".
+def _cased(name: str, manual: str) -> Op:
+    """Declare a conversion of letters by the method of strings and bytes with this name."""
+    of_bytes, of_text = getattr(bytes, name), methodcaller(name)
+
+    def rule(input: Input, encoding: str = "", name: Name = None) -> TensorType:
+        require_dtype(input, STRINGS, operation.name)
+        _check_encoding(encoding)
+        return TensorType(dtypes.string, input.shape)
+
+    def kernel(input: Array, encoding: str) -> Array:
+        if not encoding:
+            return each(of_bytes, input)
+        return each(lambda item: of_text(item.decode("utf-8", "replace")).encode(), input)
+
+    rule.__name__ = rule.__qualname__ = name
+    rule.__doc__ = manual
+    operation = Op(rule, f"string_{name}", element_operands=1, export=(f"strings.{name}",))
+    operation.kernel(kernel)
+    return operation
+
+
+lower = _cased("lower", """Convert letters to lower case: those of ASCII, or all with encoding "utf-8".
 
     >>> lower("ABc")
     <tf.Tensor: shape=(), dtype=string, numpy=b'abc'>
-    """
-    require_dtype(input, STRINGS, "string_lower")
-    _check_encoding(encoding)
-    return TensorType(dtypes.string, input.shape)
-
-
-@lower.kernel
-def _(input: Array, encoding: str) -> Array:
-    if not encoding:
-        return each(bytes.lower, input)
-    return each(lambda item: item.decode("utf-8", "replace").lower().encode(), input)
-
-
-@export("strings.upper")
-@op(name="string_upper", element_operands=1)
-def upper(input: Input, encoding: str = "", name: Name = None) -> TensorType:
-    """Convert letters to upper case: those of ASCII, or all with encoding "utf-8".
+    """)  # fmt: skip
+upper = _cased("upper", """Convert letters to upper case: those of ASCII, or all with encoding "utf-8".
 
     >>> upper("aBc")
     <tf.Tensor: shape=(), dtype=string, numpy=b'ABC'>
-    """
-    require_dtype(input, STRINGS, "string_upper")
-    _check_encoding(encoding)
-    return TensorType(dtypes.string, input.shape)
-
-
-@upper.kernel
-def _(input: Array, encoding: str) -> Array:
-    if not encoding:
-        return each(bytes.upper, input)
-    return each(lambda item: item.decode("utf-8", "replace").upper().encode(), input)
+    """)  # fmt: skip
 
 
 @export("strings.strip")
