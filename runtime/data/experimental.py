@@ -219,65 +219,37 @@ def _method(name: str, example: str, result: str) -> Callable[..., Transformatio
     return transformation
 
 
+# fmt: off
 bucket_by_sequence_length = _method(
     "bucket_by_sequence_length",
-    "len(list(Dataset.range(4).apply(bucket_by_sequence_length(lambda x: x, [2], [2, 2]))))",
-    "2",
-)
+    "len(list(Dataset.range(4).apply(bucket_by_sequence_length(lambda x: x, [2], [2, 2]))))", "2")
 dense_to_ragged_batch = _method(
-    "ragged_batch",
-    "rows = Dataset.range(3).map(lambda n: zeros([n])).apply(dense_to_ragged_batch(3))\n"
-    ">>> next(iter(rows)).shape",
-    "TensorShape([3, None])",
-)
-enumerate_dataset = _method(
-    "enumerate",
-    "[(int(n), int(x)) for n, x in Dataset.range(5, 7).apply(enumerate_dataset())]",
-    "[(0, 5), (1, 6)]",
-)
-group_by_window = _method(
-    "group_by_window",
-    "pairs = group_by_window(lambda x: x % 2, lambda key, window: window.batch(2), 2)\n"
-    ">>> [each.numpy().tolist() for each in Dataset.range(4).apply(pairs)]",
-    "[[0, 2], [1, 3]]",
-)
-ignore_errors = _method(
-    "ignore_errors",
-    "[int(x) for x in Dataset.range(3).map(lambda x: 6 // (x - 1)).apply(ignore_errors())]",
-    "[-6, 6]",
-)
-scan = _method(
-    "scan",
-    "sums = scan(constant(0, dtypes.int64), lambda total, x: (total + x, total + x))\n"
-    ">>> [int(x) for x in Dataset.range(4).apply(sums)]",
-    "[0, 1, 3, 6]",
-)
-snapshot = _method(
-    "snapshot",
-    "import tempfile\n"
-    ">>> with tempfile.TemporaryDirectory() as folder:\n"
-    "...     [int(x) for x in Dataset.range(3).apply(snapshot(folder))]",
-    "[0, 1, 2]",
-)
+    "ragged_batch", "rows = Dataset.range(3).map(lambda n: zeros([n])).apply(dense_to_ragged_batch(3))\n"
+    ">>> next(iter(rows)).shape", "TensorShape([3, None])")
 dense_to_sparse_batch = _method(
-    "sparse_batch",
-    "rows = Dataset.range(3).map(lambda n: zeros([n])).apply(dense_to_sparse_batch(3, [4]))\n"
-    ">>> next(iter(rows)).shape",
-    "TensorShape([3, 4])",
-)
+    "sparse_batch", "rows = Dataset.range(3).map(lambda n: zeros([n])).apply(dense_to_sparse_batch(3, [4]))\n"
+    ">>> next(iter(rows)).shape", "TensorShape([3, 4])")
+enumerate_dataset = _method(
+    "enumerate", "[(int(n), int(x)) for n, x in Dataset.range(5, 7).apply(enumerate_dataset())]", "[(0, 5), (1, 6)]")
+group_by_window = _method(
+    "group_by_window", "pairs = group_by_window(lambda x: x % 2, lambda key, window: window.batch(2), 2)\n"
+    ">>> [each.numpy().tolist() for each in Dataset.range(4).apply(pairs)]", "[[0, 2], [1, 3]]")
+ignore_errors = _method(
+    "ignore_errors", "[int(x) for x in Dataset.range(3).map(lambda x: 6 // (x - 1)).apply(ignore_errors())]", "[-6, 6]")
 rejection_resample = _method(
-    "rejection_resample",
-    "ones = rejection_resample(lambda x: x, [0.0, 1.0], seed=1)\n"
-    ">>> {int(x) for _, x in Dataset.from_tensor_slices([0, 1] * 9).apply(ones)}",
-    "{1}",
-)
+    "rejection_resample", "ones = rejection_resample(lambda x: x, [0.0, 1.0], seed=1)\n"
+    ">>> {int(x) for _, x in Dataset.from_tensor_slices([0, 1] * 9).apply(ones)}", "{1}")
+scan = _method(
+    "scan", "sums = scan(constant(0, dtypes.int64), lambda total, x: (total + x, total + x))\n"
+    ">>> [int(x) for x in Dataset.range(4).apply(sums)]", "[0, 1, 3, 6]")
+snapshot = _method(
+    "snapshot", "import tempfile\n>>> with tempfile.TemporaryDirectory() as folder:\n"
+    "...     [int(x) for x in Dataset.range(3).apply(snapshot(folder))]", "[0, 1, 2]")
 take_while = _method(
-    "take_while", "[int(x) for x in Dataset.range(9).apply(take_while(lambda x: x < 3))]", "[0, 1, 2]"
-)
+    "take_while", "[int(x) for x in Dataset.range(9).apply(take_while(lambda x: x < 3))]", "[0, 1, 2]")
 unbatch = _method("unbatch", "[int(x) for x in Dataset.range(4).batch(2).apply(unbatch())]", "[0, 1, 2, 3]")
-unique = _method(
-    "unique", "[int(x) for x in Dataset.from_tensor_slices([1, 2, 1]).apply(unique())]", "[1, 2]"
-)
+unique = _method("unique", "[int(x) for x in Dataset.from_tensor_slices([1, 2, 1]).apply(unique())]", "[1, 2]")
+# fmt: on
 
 
 def choose_from_datasets(

@@ -66,12 +66,12 @@ def predicate(function: Any, specs: list[Any], what: str) -> Traced:
 class Filtered(PipelineStage):
     """`filter`: the elements for which the function returns true."""
 
-    name = "_FilterDataset"
+    name, method = "_FilterDataset", "filter"
 
     def __init__(self, source: PipelineStage, function: Any) -> None:
         self.source = source
         self.spec = source.spec
-        self.function = predicate(function, arguments_of(source.spec), "filter")
+        self.function = predicate(function, arguments_of(source.spec), self.method)
 
     def elements(self) -> Elements:
         calls = Calls(self.function)
@@ -81,15 +81,10 @@ class Filtered(PipelineStage):
         return 0 if self.source.cardinality() == 0 else UNKNOWN
 
 
-class TakenWhile(PipelineStage):
+class TakenWhile(Filtered):
     """`take_while`: the elements before the first for which the function returns false."""
 
-    name = "_TakeWhileDataset"
-
-    def __init__(self, source: PipelineStage, function: Any) -> None:
-        self.source = source
-        self.spec = source.spec
-        self.function = predicate(function, arguments_of(source.spec), "take_while")
+    name, method = "_TakeWhileDataset", "take_while"
 
     def elements(self) -> Elements:
         calls = Calls(self.function)

@@ -28,14 +28,18 @@ class Through(PipelineStage):
         return None
 
 
-class Repeated(Through):
-    """`repeat`: the elements several times, or infinitely."""
-
-    name = "_RepeatDataset"
+class Counted(Through):
+    """A stage with a number, which may be known only when the graph runs."""
 
     def __init__(self, source: PipelineStage, count: Any) -> None:
         super().__init__(source)
         self.count = count
+
+
+class Repeated(Counted):
+    """`repeat`: the elements several times, or infinitely."""
+
+    name = "_RepeatDataset"
 
     def elements(self) -> Elements:
         return _Repeat(self.source, self.count)
@@ -70,14 +74,10 @@ class _Repeat(Elements):
         raise StopIteration
 
 
-class Taken(Through):
+class Taken(Counted):
     """`take`: the first elements."""
 
     name = "_TakeDataset"
-
-    def __init__(self, source: PipelineStage, count: Any) -> None:
-        super().__init__(source)
-        self.count = count
 
     def elements(self) -> Elements:
         if self.count == 0:
@@ -122,14 +122,10 @@ class _Steps(Elements):
         return row
 
 
-class Skipped(Through):
+class Skipped(Counted):
     """`skip`: all but the first elements."""
 
     name = "_SkipDataset"
-
-    def __init__(self, source: PipelineStage, count: Any) -> None:
-        super().__init__(source)
-        self.count = count
 
     def elements(self) -> Elements:
         return iter(()) if self.count < 0 else _Steps(self.source.elements(), self.count, 1)
