@@ -26,7 +26,7 @@ from ..ir.graph import Graph, Value
 from ..ir.value_types import VariableType
 from ..ops.framework.op import eager_result
 from ..ops.state.variable_ops import read_variable
-from .clone_operations import copied, of
+from .clone_operations import copied, copied_graph, of
 from .graph_vjp import GraphVjp, zeros_for
 from .inline_calls import CallRecord
 from .loop_invariants import is_repeatable, only_read
@@ -135,9 +135,7 @@ def of_contents(graph: Graph) -> Graph | None:
         clone_value(value, value.spec.content if isinstance(value.spec, VariableType) else None)
         for value in graph.inputs
     ]
-    known: Substitution = dict(zip(graph.inputs, inputs, strict=True))
-    operations = copied(graph.operations, known)
-    return Graph(graph.name, tuple(inputs), tuple(operations), tuple(of(x, known) for x in graph.outputs))
+    return copied_graph(graph, inputs)
 
 
 class Differentiable:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..ir.clone import Substitution, clone_value, with_new_results
-from ..ir.graph import Constant, Graph, Operand, Operation
+from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from ..ir.value_types import VariableType
 from ..ops.state.variable_ops import read_variable
 
@@ -47,6 +47,11 @@ def _region(region: Graph, operation: Operation, operands: Sequence[Operand]) ->
     for value, operand in zip(region.inputs, given, strict=True):
         is_content = isinstance(value.spec, VariableType) and not isinstance(operand.spec, VariableType)
         inputs.append(clone_value(value, operand.spec if is_content else None))
-    known: Substitution = dict(zip(region.inputs, inputs, strict=True))
-    operations = copied(region.operations, known)
-    return Graph(region.name, tuple(inputs), tuple(operations), tuple(of(x, known) for x in region.outputs))
+    return copied_graph(region, inputs)
+
+
+def copied_graph(graph: Graph, inputs: Sequence[Value]) -> Graph:
+    """Return a copy of a graph with these inputs."""
+    known: Substitution = dict(zip(graph.inputs, inputs, strict=True))
+    operations = copied(graph.operations, known)
+    return Graph(graph.name, tuple(inputs), tuple(operations), tuple(of(x, known) for x in graph.outputs))

@@ -137,7 +137,7 @@ class GradientTape(_TapeState):
 
     def added(self, operation: Operation, builder: Builder) -> None:
         """Record an operation that was added to a graph."""
-        if self._builder is not None and is_inside(builder, self._builder):
+        if self._builder is not None and builder.is_inside(self._builder):
             self.keep(GraphRecord(operation, builder))
 
     @property
@@ -436,13 +436,6 @@ if native is not None:
         tape=GradientTape, record=EagerRecord, own_files=own_files, carries_gradient=carries_gradient
     )
 computed_fast = native.tape_computed if native else computed
-
-
-def is_inside(builder: Builder | None, outer: Builder) -> bool:
-    """Return whether `builder` is `outer`, or builds a region or function inside of it."""
-    while builder is not None and builder is not outer:
-        builder = builder.parent
-    return builder is outer
 
 
 def _with_a_value(x: EagerTensor, builder: Builder) -> Any:

@@ -244,24 +244,23 @@ class Variable(PartialUpdates, InSession, AsValue, Operators, metaclass=CreatedB
         Raises ValueError when the shape does not fit, TypeError or ValueError when the dtype does not.
         """
         result = late_binding.variable_ops.assign_variable(self, self._operand(value), name)
-        return self.changed(result) if read_value else result if self._owner is not None else None
+        return self._assigned(result, read_value)
 
     def assign_add(
         self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
     ) -> Any:
         """Add `delta`. Return as `assign` does; InvalidArgumentError when the shapes are not equal."""
-        result = late_binding.variable_ops.assign_add_variable(
-            self, convert_to_tensor(delta, self.dtype), name
-        )
-        return self.changed(result) if read_value else result if self._owner is not None else None
+        amount = convert_to_tensor(delta, self.dtype)
+        return self._assigned(late_binding.variable_ops.assign_add_variable(self, amount, name), read_value)
 
     def assign_sub(
         self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
     ) -> Any:
         """Subtract `delta`. Return and raise as `assign_add` does."""
-        result = late_binding.variable_ops.assign_sub_variable(
-            self, convert_to_tensor(delta, self.dtype), name
-        )
+        amount = convert_to_tensor(delta, self.dtype)
+        return self._assigned(late_binding.variable_ops.assign_sub_variable(self, amount, name), read_value)
+
+    def _assigned(self, result: Any, read_value: bool) -> Any:
         return self.changed(result) if read_value else result if self._owner is not None else None
 
     def count_up_to(self, limit: int) -> Tensor:
@@ -327,18 +326,9 @@ class Variable(PartialUpdates, InSession, AsValue, Operators, metaclass=CreatedB
         return self
 
     def __deepcopy__(self, memo: Any) -> Variable:
-        with name_scope(""):
-            made = Variable(
-                EagerTensor(self._array.copy()),
-                self.trainable,
-                name=self.short_name,
-                constraint=self.constraint,
-                synchronization=self.synchronization,
-                aggregation=self.aggregation,
-                shape=self.shape,
-            )
-        memo[id(self)] = made
-        return made
+        make, (array, *rest) = Variable.__reduce__(self)
+        memo[id(self)] = made = make(array.copy(), *rest)
+        return made  # type: ignore[no-any-return]
 
     def __reduce__(self) -> Any:
         rules = self.constraint, self.synchronization, self.aggregation

@@ -285,7 +285,7 @@ class Builder:
     def stand_in(self, tensor: EagerTensor) -> SymbolicTensor | None:
         """Return the value in the graph for a known tensor that a tape watches; None if there is none."""
         found = self.root.stand_ins.get(id(tensor._array))
-        return found[1] if found is not None and self._inside(found[1]._builder) else None
+        return found[1] if found is not None and self.is_inside(found[1]._builder) else None
 
     def outermost(self, value: Value) -> tuple[Hashable, Builder]:
         """Return the outermost value or variable reference that a value captures, and its builder."""
@@ -321,7 +321,7 @@ class Builder:
 
     def is_out_of_reach(self, tensor: SymbolicTensor) -> bool:
         """Return whether this graph cannot use `tensor`, since the tensor's graph does not enclose it."""
-        return type(tensor) is not KnownTensor and not self._inside(tensor._builder)
+        return type(tensor) is not KnownTensor and not self.is_inside(tensor._builder)
 
     def out_of_reach(self, value: Value, use: str) -> errors.InaccessibleTensorError:
         """Return the error for a value of this graph outside of it; `use` is a verb phrase before "a traced tensor"."""
@@ -356,7 +356,8 @@ class Builder:
         outer = self.parent.captured_variable(variable)
         return self._capture(outer, variable.short_name, variable.spec, also=reference)
 
-    def _inside(self, owner: Builder) -> bool:
+    def is_inside(self, owner: Builder) -> bool:
+        """Return whether this is `owner`, or builds a region or function inside of it."""
         builder: Builder | None = self
         while builder is not None and builder is not owner:
             builder = builder.parent

@@ -33,19 +33,19 @@ class Naming:
 
     def next(self, requested_name: str) -> str:
         """Return the name that the next operation would get."""
-        base = self.in_tensorflows_way(requested_name)
-        name, number = base, 0
-        while name in self._taken:
-            number += 1
-            name = f"{base}_{number}"
-        return name
+        return self._free(requested_name)[0]
 
-    def _unique(self, requested_name: str) -> str:
+    def _free(self, requested_name: str) -> tuple[str, str, int]:
+        """Return a name that is not taken, and the parts of which it consists."""
         base = self.in_tensorflows_way(requested_name)
         name, number = base, self._taken.get(base, 0)
         while name in self._taken:
             number += 1
             name = f"{base}_{number}"
+        return name, base, number
+
+    def _unique(self, requested_name: str) -> str:
+        name, base, number = self._free(requested_name)
         self._taken[base] = number
         self._taken.setdefault(name, 0)
         return name
