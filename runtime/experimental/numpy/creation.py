@@ -66,11 +66,9 @@ def ascontiguousarray(a: Any, dtype: Any = None) -> Any:
 
 
 def _sizes(shape: Any) -> Any:
-    return (
-        shaping.reshape(asarray(shape, dtypes.int32), [-1])
-        if is_tensor_like(shape)
-        else np.atleast_1d(np.array(shape, int))
-    )
+    if is_tensor_like(shape):
+        return shaping.reshape(asarray(shape, dtypes.int32), [-1])
+    return np.atleast_1d(np.array(shape, int))
 
 
 def _float(dtype: Any) -> dtypes.DType:

@@ -2,10 +2,13 @@
 
 >>> max([[1, 5], [3, 2]], 0).numpy().tolist()
 [3, 5]
+
+The docstrings of those that are made from functions of NumPy's dispatch are in manuals.py.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,85 +23,31 @@ from ...ops.math.derived_math import nextafter as next_number
 from .promotion import asarray, promote, read_dtype, result_type
 
 
-def all(a: Any, axis: Any = None, keepdims: Any = None) -> Any:
-    """Return whether all elements along the axes are true.
+def _reduction(function: Callable[..., Any]) -> Callable[..., Any]:
+    def reduced(a: Any, axis: Any = None, keepdims: Any = None) -> Any:
+        return function(asarray(a), axis, keepdims=keepdims)
 
-    >>> all([[True, True], [True, False]], axis=1).numpy().tolist()
-    [True, False]
-    """
-    return ufuncs.all_(asarray(a), axis, keepdims=keepdims)
+    return reduced
 
 
-def any(a: Any, axis: Any = None, keepdims: Any = None) -> Any:
-    """Return whether an element along the axes is true.
+def _total(function: Callable[..., Any]) -> Callable[..., Any]:
+    def total(a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = None) -> Any:
+        return function(asarray(a, dtype), axis, dtype and read_dtype(dtype), keepdims=keepdims)
 
-    >>> any([[False, True], [False, False]], axis=1).numpy().tolist()
-    [True, False]
-    """
-    return ufuncs.any_(asarray(a), axis, keepdims=keepdims)
+    return total
 
 
-def max(a: Any, axis: Any = None, keepdims: Any = None) -> Any:
-    """Return the largest element along the axes.
+def _extreme(function: Callable[..., Any]) -> Callable[..., Any]:
+    def extreme(a: Any, axis: Any = None, out: None = None, keepdims: Any = None) -> Any:
+        return function(asarray(a), axis, keepdims=keepdims)
 
-    >>> max([[1, 5], [3, 2]], axis=0).numpy().tolist()
-    [3, 5]
-    """
-    return ufuncs.max_(asarray(a), axis, keepdims=keepdims)
+    return extreme
 
 
-def min(a: Any, axis: Any = None, keepdims: Any = None) -> Any:
-    """Return the smallest element along the axes.
-
-    >>> min([[1, 5], [3, 2]], axis=0).numpy().tolist()
-    [1, 2]
-    """
-    return ufuncs.min_(asarray(a), axis, keepdims=keepdims)
-
-
-def amax(a: Any, axis: Any = None, out: None = None, keepdims: Any = None) -> Any:
-    """Return the largest element along the axes.
-
-    >>> amax([[1, 5], [3, 2]], 1, keepdims=True).numpy().tolist()
-    [[5], [3]]
-    """
-    return max(a, axis, keepdims)
-
-
-def amin(a: Any, axis: Any = None, out: None = None, keepdims: Any = None) -> Any:
-    """Return the smallest element along the axes.
-
-    >>> amin([[1, 5], [3, 2]], 1, keepdims=True).numpy().tolist()
-    [[1], [2]]
-    """
-    return min(a, axis, keepdims)
-
-
-def sum(a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = None) -> Any:
-    """Return the sum along the axes; integers are added up as int64, unless `dtype` is given.
-
-    >>> sum([[1, 5], [3, 2]], axis=0)
-    <tf.Tensor: shape=(2,), dtype=int64, numpy=array([4, 7])>
-    """
-    return ufuncs.sum_(asarray(a, dtype), axis, dtype and read_dtype(dtype), keepdims=keepdims)
-
-
-def prod(a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = None) -> Any:
-    """Return the product along the axes; integers are multiplied as int64, unless `dtype` is given.
-
-    >>> prod([[1, 5], [3, 2]], axis=0, dtype="float32")
-    <tf.Tensor: shape=(2,), dtype=float32, numpy=array([ 3., 10.], dtype=float32)>
-    """
-    return ufuncs.prod(asarray(a, dtype), axis, dtype and read_dtype(dtype), keepdims=keepdims)
-
-
-def std(a: Any, axis: Any = None, keepdims: Any = None) -> Any:
-    """Return the standard deviation along the axes.
-
-    >>> std([1.0, 3.0]).numpy().item()
-    1.0
-    """
-    return statistics.std(asarray(a), axis, keepdims=keepdims)
+all, any, std = map(_reduction, (ufuncs.all_, ufuncs.any_, statistics.std))
+max, min = map(_reduction, (ufuncs.max_, ufuncs.min_))
+amax, amin = map(_extreme, (ufuncs.max_, ufuncs.min_))
+sum, prod = map(_total, (ufuncs.sum_, ufuncs.prod))
 
 
 def count_nonzero(a: Any, axis: Any = None) -> Any:
