@@ -16,7 +16,6 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -239,27 +238,12 @@ class Builder:
         """Return whether this builds the graph of a function or a region in one, not the outermost graph."""
         return self.function is not self.root
 
-    def constant(self, tensor: EagerTensor, name: str | None) -> Any:
-        """Add a known tensor as an operation, if the graph keeps constants."""
-        raise errors.InternalError("constants are not operations in this graph")
-
-    def operations_of(self, items: Any) -> list[Operation]:
-        """Return the operations for `items`, in a graph for sessions."""
+    def _only_for_sessions(self, *args: Any, **kwargs: Any) -> Any:
         raise errors.InternalError(
-            "control dependencies belong to graphs for sessions; this graph keeps the program's order"
+            "constants and control dependencies belong to graphs for sessions; this graph keeps the program's order"
         )
 
-    def after(self, before: Sequence[Operation] | None) -> AbstractContextManager[None]:
-        """Return a context manager that adds control dependencies, in a graph for sessions."""
-        raise errors.InternalError(
-            "control dependencies belong to graphs for sessions; this graph keeps the program's order"
-        )
-
-    def no_op(self, before: Sequence[Operation], name: str | None = None) -> Operation:
-        """Add an operation with control dependencies, in a graph for sessions."""
-        raise errors.InternalError(
-            "control dependencies belong to graphs for sessions; this graph keeps the program's order"
-        )
+    constant = operations_of = after = no_op = _only_for_sessions
 
     def input_tensor(self, name: str, spec: TensorType) -> SymbolicTensor:
         return SymbolicTensor(self.input(name, spec), self)
