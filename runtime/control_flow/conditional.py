@@ -29,7 +29,7 @@ from ..ops.math.cast import cast
 from . import exceptions, state_leaves
 from .diagnostics import advice_for_objects, assigned, staging_error
 from .list_staging import lists_agree
-from .regions import active, as_maybe, blank_like, close_regions, common_spec, hint, repacked, shown
+from .regions import active, as_maybe, blank_like, close_regions, common_spec, hint, repacked
 
 
 def trace_branches(
@@ -146,7 +146,7 @@ def _agreed(name: str, values: list[Any]) -> list[Any]:
                 f"the branches give `{name}` different structures",
                 name,
                 values,
-                [shown(value) for value in values],
+                [state_leaves.shown(value) for value in values],
                 why="a value that a graph selects has the same structure in every branch",
                 fix=f"make `{name}` the same kind of value in every branch",
             )

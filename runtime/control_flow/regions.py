@@ -12,7 +12,6 @@ from typing import Any
 
 from agc.autograph.staging import Maybe, Undefined
 
-from .. import nest
 from ..core import shapes
 from ..core.conversion import is_tensor_like
 from ..core.tensor_array import TensorArray
@@ -30,14 +29,6 @@ def active() -> Builder:
     builder = current()
     assert builder is not None, "regions exist in graphs only"
     return builder
-
-
-def shown(value: Any) -> str:
-    return (
-        state_leaves.describe(value)
-        if not nest.is_nested(value)
-        else str(nest.map_structure(state_leaves.describe, value))
-    )
 
 
 def as_maybe(name: str, value: Any, like: Any) -> Maybe:
@@ -116,8 +107,6 @@ def truth(value: Any, where: str) -> Any:
                 fix="reduce it with tf.reduce_all(...) or tf.reduce_any(...)",
             )
         tensor = reshape(tensor, ())
-    return (
-        tensor
-        if tensor.dtype.is_bool
-        else not_equal(tensor, state_leaves.zeros(TensorType(tensor.dtype, ())))
-    )
+    if tensor.dtype.is_bool:
+        return tensor
+    return not_equal(tensor, state_leaves.zeros(TensorType(tensor.dtype, ())))

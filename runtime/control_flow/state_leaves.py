@@ -113,6 +113,11 @@ def describe(leaf: Any) -> str:
     return "None" if leaf is None else f"{type(leaf).__name__} (Python)"
 
 
+def shown(value: Any) -> str:
+    """Return the types of the leaves of a value, in its structure, as text for messages."""
+    return str(nest.map_structure(describe, value)) if nest.is_nested(value) else describe(value)
+
+
 def zeros(spec: AnySpec) -> Any:
     """Return a placeholder for a missing value: zeros, of size 1 where the size is unknown, as in row splits."""
     if isinstance(spec, TensorType):

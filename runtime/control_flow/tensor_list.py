@@ -245,7 +245,7 @@ def _differ(name: str, one: str, other: Any, notes: Sequence[Note]) -> Exception
         )
     return staging_error(
         "AGC273",
-        f"the elements of the list `{name}` do not fit each other: one is {one}, another {_shown(other)}",
+        f"the elements of the list `{name}` do not fit each other: one is {one}, another {state_leaves.shown(other)}",
         notes=_other_lines(notes, other),
         why="the graph decides how long the list is, so all its elements are tensors, or the same nests of tensors",
         fix="give all elements one structure, or keep Python objects out of the list",
@@ -268,21 +268,13 @@ def _other_lines(notes: Sequence[Note], other: Any) -> list[Note]:
     return list(dict.fromkeys([*notes, *_made(other)]))
 
 
-def _shown(value: Any) -> str:
-    return (
-        str(nest.map_structure(state_leaves.describe, value))
-        if nest.is_nested(value)
-        else state_leaves.describe(value)
-    )
-
-
 def from_elements(name: str, elements: Sequence[Any], examples: Iterable[Any] = ()) -> TensorList:
     """Return a list of these elements; `examples` are other future elements that contribute to its types."""
     known = [*elements, *examples]
     like = known[0]
     for other in known:
         if not fits(like, other):
-            raise _differ(name, _shown(like), other, _made(like))
+            raise _differ(name, state_leaves.shown(like), other, _made(like))
     columns = zip(*map(nest.flatten, known), strict=True)
     bare = nest.map_structure(lambda leaf: None, like)
     result = TensorList(name, bare, [_empty(column) for column in columns], _made(like))

@@ -22,7 +22,7 @@ from ..ops.framework.region_ops import WHILE
 from . import exceptions, state_leaves
 from .diagnostics import advice_for_objects, assigned, assigned_outside, staging_error
 from .list_staging import NeedsTensorList, fitted, held, indexable, lengths_differ
-from .regions import active, as_maybe, blank_like, close_regions, common_spec, hint, repacked, shown, truth
+from .regions import active, as_maybe, blank_like, close_regions, common_spec, hint, repacked, truth
 from .tensor_list import from_elements
 
 MAX_ATTEMPTS = 12
@@ -243,7 +243,9 @@ class Loop:
                 raise staging_error(
                     "AGC205",
                     f"the loop changes the structure of `{name}`",
-                    notes=self._notes(name, (before, shown(before)), (after, shown(after))),
+                    notes=self._notes(
+                        name, (before, state_leaves.shown(before)), (after, state_leaves.shown(after))
+                    ),
                     why="a loop in a graph carries the same structure through all iterations",
                     fix="collect the values in a tf.TensorArray, or use a tensor whose shape grows",
                 )
