@@ -57,8 +57,6 @@ def _by_differences(f: Callable[..., Any], arguments: list[Any], index: int, del
             y: Any = convert_to_tensor(f(*given))
             ends.append(y.numpy())
         columns.append(((ends[0] - ends[1]) / (2 * delta)).reshape(-1))
-    return (
-        np.stack(columns, axis=1).astype(x.dtype)
-        if columns
-        else np.zeros((int(size(f(*arguments))), 0), x.dtype)
-    )
+    if columns:
+        return np.stack(columns, axis=1).astype(x.dtype)
+    return np.zeros((int(size(f(*arguments))), 0), x.dtype)

@@ -72,11 +72,9 @@ def group(*inputs: Any, name: str | None = None) -> Any:
     np.int32(6)
     """
     builder = current()
-    return (
-        builder.no_op(builder.operations_of(inputs), name)
-        if builder is not None and builder.keeps_constants
-        else None
-    )
+    if builder is not None and builder.keeps_constants:
+        return builder.no_op(builder.operations_of(inputs), name)
+    return None
 
 
 @export("no_op")

@@ -53,11 +53,9 @@ class Cached(Through):
         name = self.filename._array.item().decode()
         if name:
             rows_path = f"{name}.rows"
-            return (
-                read_rows(rows_path, leaf_specs(self.spec))
-                if os.path.exists(rows_path)
-                else written(self.source.elements(), rows_path)
-            )
+            if os.path.exists(rows_path):
+                return read_rows(rows_path, leaf_specs(self.spec))
+            return written(self.source.elements(), rows_path)
         if "rows" in self.memory:
             return iter(self.memory["rows"])
         return self._remembered()

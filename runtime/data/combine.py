@@ -97,11 +97,9 @@ class Directed(PipelineStage):
     def cardinality(self) -> int:
         known = [stage.cardinality() for stage in self.stages]
         if self.selector.cardinality() >= 0 or self.stop_on_empty:
-            return (
-                INFINITE
-                if all(count == INFINITE for count in [self.selector.cardinality(), *known])
-                else UNKNOWN
-            )
+            if all(count == INFINITE for count in [self.selector.cardinality(), *known]):
+                return INFINITE
+            return UNKNOWN
         if INFINITE in known:
             return INFINITE
         return UNKNOWN if UNKNOWN in known else sum(known)

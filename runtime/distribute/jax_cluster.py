@@ -22,9 +22,8 @@ _NEVER = 1 << 30
 
 def require_jax() -> Any:
     """Return the module jax; raise ImportError with the extra that installs it."""
-    os.environ.setdefault(
-        "TF_CPP_MIN_LOG_LEVEL", "2"
-    )  # no warning of the experimental recovery, which is used here
+    # No warning of the experimental recovery, which is used here.
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     try:
         import jax
     except ImportError:

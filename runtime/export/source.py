@@ -79,11 +79,9 @@ def _read(path: Path) -> Any:
         return load(path)
     with reading(path):
         content = path.read_bytes()
-        return (
-            GraphDef.FromString(content).graph
-            if content.lstrip()[:1] in (b"{", b"[")
-            else parse(content.decode())
-        )
+        if content.lstrip()[:1] in (b"{", b"["):
+            return GraphDef.FromString(content).graph
+        return parse(content.decode())
 
 
 def _call(signature: Sequence[Any] | Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:

@@ -28,9 +28,8 @@ class OperatorComponents(CompositeTensor):
 
     _is_native = False
     _TF_MODULE_IGNORED_PROPERTIES = frozenset({"_parameters"})
-    _composite_tensor_fields: tuple[
-        str, ...
-    ] = ()  # arguments whose converted values are attributes of these names
+    # Arguments whose converted values are attributes of these names.
+    _composite_tensor_fields: tuple[str, ...] = ()
     _matrix_ndims: Mapping[str, int] = {}  # arguments → how many of their last axes belong to one matrix
     _parameters: dict[str, Any]
 

@@ -62,11 +62,9 @@ def _matrices(
 def _in_order(walk: Rewriter, factor: Operand, labels: Sequence[str], wanted: Sequence[str]) -> Operand:
     """Return a tensor with its axes in another order."""
     perm = [labels.index(label) for label in wanted]
-    return (
-        factor
-        if perm == sorted(perm)
-        else walk.add(permute_axes, [factor, Constant(np.array(perm, np.int32))])
-    )
+    if perm == sorted(perm):
+        return factor
+    return walk.add(permute_axes, [factor, Constant(np.array(perm, np.int32))])
 
 
 RULES: dict[OpDef, Rule] = {einsum_op: _einsum}

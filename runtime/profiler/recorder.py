@@ -128,9 +128,8 @@ class ThreadRecorder:
                 totals[notes[i].around] += totals[i]
         nodes: list[ProfileNode] = []
         begins: list[int] = []
-        free = [start] * (
-            len(notes) + 1
-        )  # the start of the next call within each; the last entry: at the top
+        # The start of the next call within each; the last entry: at the top.
+        free = [start] * (len(notes) + 1)
         for note, total in zip(notes, totals, strict=True):
             parent = nodes[note.around] if note.around >= 0 else self._node
             node = parent.children.get(note.spot) or ProfileNode(note.spot, parent)

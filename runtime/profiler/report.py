@@ -189,11 +189,9 @@ def label(spot: ProfilePoint) -> str:
 def duration(nanoseconds: int) -> str:
     for unit, least in _UNITS:
         if nanoseconds >= least:
-            return (
-                f"{nanoseconds / least:.3g} {unit}"
-                if nanoseconds < 1000 * least
-                else f"{nanoseconds // least} {unit}"
-            )
+            if nanoseconds < 1000 * least:
+                return f"{nanoseconds / least:.3g} {unit}"
+            return f"{nanoseconds // least} {unit}"
     return f"{nanoseconds} ns"
 
 

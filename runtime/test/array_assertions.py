@@ -253,11 +253,9 @@ def _bytes(array: Array) -> Array:
 
 def _wide(array: Array) -> Array:
     """Return numbers that NumPy's functions take."""
-    return (
-        array.astype(np.float32)
-        if array.dtype.kind == "V" or dtypes.of_array(array) is dtypes.bfloat16
-        else array
-    )
+    if array.dtype.kind == "V" or dtypes.of_array(array) is dtypes.bfloat16:
+        return array.astype(np.float32)
+    return array
 
 
 def _differing(a: Array, b: Array, wrong: Array) -> str:

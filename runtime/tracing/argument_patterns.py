@@ -64,8 +64,6 @@ def _part(value: Any, tensors: list[Any]) -> ArgumentPattern | None:
     if not is_identified(kind):
         return None
     reference = Identity(value).reference
-    return (
-        ArgumentPattern(weakref.ref, reference)
-        if type(reference) is weakref.ref
-        else ArgumentPattern(object, value)
-    )
+    if type(reference) is weakref.ref:
+        return ArgumentPattern(weakref.ref, reference)
+    return ArgumentPattern(object, value)

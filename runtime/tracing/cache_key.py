@@ -30,19 +30,8 @@ from ..core.type_spec import TypeSpec
 from .trace_type import CONTEXT, TraceType
 
 _VALUES = (
-    bool,
-    int,
-    float,
-    complex,
-    str,
-    bytes,
-    type(None),
-    type(Ellipsis),
-    frozenset,
-    range,
-    slice,
-    dtypes.DType,
-)
+    bool, int, float, complex, str, bytes, type(None), type(Ellipsis), frozenset, range, slice, dtypes.DType,
+)  # fmt: skip
 
 
 class Parameters:
@@ -190,13 +179,9 @@ def key_of(value: Any) -> Hashable:
     return Identity(value)
 
 
+@functools.lru_cache(maxsize=1024)
 def is_identified(kind: Any) -> bool:
     """Return whether `key_of` distinguishes instances of `kind` only by identity, or by value for constants."""
-    return _is_identified(kind)
-
-
-@functools.lru_cache(maxsize=1024)
-def _is_identified(kind: Any) -> bool:
     return issubclass(kind, _VALUES) or not (
         issubclass(kind, (Tensor, TensorArray, TypeSpec, TraceType, np.ndarray, np.generic, types.MethodType))
         or hasattr(kind, "__components__")

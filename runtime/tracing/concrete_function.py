@@ -92,13 +92,11 @@ class ConcreteFunction:
         self.receiver: str | None = None  # the parameter that is bound to the instance of a method
         self.structure = traced.outputs
         self.executor = executor
-        self.replica = (
-            stack.replica
-        )  # a function has a graph for each replica: its variables are those of the replica
+        # A function has a graph for each replica: its variables are those of the replica.
+        self.replica = stack.replica
         self._entries: dict[Any, Entry] = {}  # entries of the fast path by their key
-        self.ways: dict[
-            Any, Any
-        ] = {}  # VJPs for tapes, by the captured tensors: see autodiff/call_gradient.py
+        # VJPs for tapes, by the captured tensors: see autodiff/call_gradient.py.
+        self.ways: dict[Any, Any] = {}
         self.runner: Runner = self._first_run
         concretes.add(self)
         self.references = [item.deref() for item in traced.captured if isinstance(item, Reference)]

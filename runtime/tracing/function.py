@@ -393,11 +393,9 @@ def function(
             executor=experimental_executor,
             max_traces=max_traces,
         )
-        return (
-            functools.partial(make_function, options=options)
-            if func is None
-            else make_function(func, options)
-        )
+        if func is None:
+            return functools.partial(make_function, options=options)
+        return make_function(func, options)
     except Exception as error:
         api.strip_frames(error)
         api.leave_no_trace(error)

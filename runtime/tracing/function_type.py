@@ -53,15 +53,8 @@ class FunctionType(inspect.Signature):
             f"  {name} ({parameter.kind.name}): {_text(parameter.annotation)}"
             for name, parameter in self.parameters.items()
         ]
-        parts = [
-            "Input Parameters:",
-            *lines,
-            "Output Type:",
-            f"  {_text(self.output)}",
-            "Captures:",
-            "  None",
-        ]
-        return "\n".join(parts)
+        output = ["Output Type:", f"  {_text(self.output)}", "Captures:", "  None"]
+        return "\n".join(["Input Parameters:", *lines, *output])
 
 
 def _type_of(leaf: Any) -> Any:

@@ -62,9 +62,8 @@ _PRIVATE = ("tensorflow.python.", "tensorflow.core.", "tensorflow.compiler.")
 @functools.cache
 def tensorflow() -> ModuleType:
     """Return the module `tensorflow`, always the same one."""
-    return Facade(
-        "", sys.modules["agc.runtime"]
-    )  # an import of the package that contains this module is a circle
+    # An import of the package that contains this module is a circle.
+    return Facade("", sys.modules["agc.runtime"])
 
 
 def import_part(name: str) -> Any:

@@ -133,9 +133,8 @@ def _ladder(x: Array) -> Array:
         before = 2 * n / x * pair[0] - pair[1]
         return np.stack([before, pair[0]]), before
 
-    start = np.stack(
-        [np.full_like(x, 1e-290), np.zeros_like(x)]
-    )  # grows by 1e95 for x = 4, less for larger ones
+    # Grows by 1e95 for x = 4, less for larger ones.
+    start = np.stack([np.full_like(x, 1e-290), np.zeros_like(x)])
     values = scan(step, start, (np.arange(80.0, 0, -1),))[::-1]
     return values / (values[0] + 2 * np.sum(values[2::2], axis=0))
 

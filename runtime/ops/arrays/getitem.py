@@ -236,11 +236,9 @@ def _(tensor: Array, parts: list[Array], key: str) -> Array:
         found = tensor[index]
     except IndexError as error:
         raise errors.InvalidArgumentError(reason(index, tensor.shape) or str(error)) from None
-    return (
-        found
-        if type(found) is np.ndarray or isinstance(found, np.generic)
-        else np.asarray(found, tensor.dtype)
-    )
+    if type(found) is np.ndarray or isinstance(found, np.generic):
+        return found
+    return np.asarray(found, tensor.dtype)
 
 
 @select.specialize

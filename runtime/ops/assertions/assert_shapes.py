@@ -144,8 +144,6 @@ def _check_size(
 
 
 def _int32(size: Any) -> Tensor:
-    return (
-        size
-        if isinstance(size, Tensor) and not isinstance(size, EagerTensor)
-        else convert_to_tensor(size, "int32")
-    )
+    if isinstance(size, Tensor) and not isinstance(size, EagerTensor):
+        return size
+    return convert_to_tensor(size, "int32")

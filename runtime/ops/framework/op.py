@@ -311,11 +311,9 @@ def op(rule: Callable[..., Any] | None = None, **options: Any) -> Any:
 
 def wrap(value: Value, builder: Builder) -> Any:
     """Return the public object for a value of a graph: a tensor, or the state of a TensorArray."""
-    return (
-        SymbolicTensor(value, builder)
-        if isinstance(value.spec, TensorType)
-        else SymbolicArray(value, builder)
-    )
+    if isinstance(value.spec, TensorType):
+        return SymbolicTensor(value, builder)
+    return SymbolicArray(value, builder)
 
 
 def _names(requested_name: str | None, specs: AnySpec | tuple[AnySpec, ...]) -> tuple[str, ...]:

@@ -64,9 +64,8 @@ def _(bands: Array, rhs: Array, lower: bool, adjoint: bool) -> Array:
     """Solve row by row, for all matrices at once, by forward or back substitution."""
     count, size = bands.shape[-2:]
     outer = np.broadcast_shapes(bands.shape[:-2], rhs.shape[:-2])
-    rows = (
-        bands if lower else bands[..., ::-1, :]
-    )  # at [k, i], the element of row i at distance k from the diagonal
+    # At [k, i], the element of row i at distance k from the diagonal.
+    rows = bands if lower else bands[..., ::-1, :]
     if np.any(rows[..., 0, :] == 0):
         raise errors.InvalidArgumentError("Input matrix is not invertible.")
     if adjoint:

@@ -24,9 +24,8 @@ from ..framework.op_families import BOOLS, EVERY, REAL, Array, binary, boolean, 
 @on_numbers
 def _equal(x: Array, y: Array) -> Array:
     result = x == y
-    return (
-        result if type(result) is not bool else np.bool_(result)
-    )  # comparing two scalar strings yields a Python bool
+    # Comparing two scalar strings yields a Python bool.
+    return result if type(result) is not bool else np.bool_(result)
 
 
 @on_numbers

@@ -149,8 +149,7 @@ def _(
     if weights.shape == [0]:
         return None, None, None, None
     split = by_row and arr.shape.rank == 2
-    padded = concat(
-        [dy, zeros_like(dy[..., :1])], axis=-1
-    )  # elements from `maxlength` on get a zero gradient
+    # Elements from `maxlength` on get a zero gradient.
+    padded = concat([dy, zeros_like(dy[..., :1])], axis=-1)
     bins = minimum(arr, cast(shape_of(y)[-1], arr.dtype))
     return None, gather(padded, bins, axis=-1, batch_dims=1 if split else 0), None, None

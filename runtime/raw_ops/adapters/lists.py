@@ -45,11 +45,9 @@ def split_list(tensor: Any, lengths: Any) -> Any:
 
 
 def _static_dims(shape: Any) -> Any:
-    return (
-        -1
-        if shape.rank is None
-        else np.array([-1 if size is None else size for size in shape.as_list()], np.int32)
-    )
+    if shape.rank is None:
+        return -1
+    return np.array([-1 if size is None else size for size in shape.as_list()], np.int32)
 
 
 def _known(array: Any, element_shape: Any) -> Any:
