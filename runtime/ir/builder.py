@@ -198,9 +198,7 @@ class Builder:
     @property
     def shown(self) -> TensorPlaceholders:
         """The placeholder texts for tensors of this trace."""
-        from .tensor_placeholders import (
-            TensorPlaceholders,  # imported at first use: few programs print tensors during a trace
-        )
+        from .tensor_placeholders import TensorPlaceholders  # few programs print tensors during a trace
 
         root = self.root
         if root.shown_texts is None:

@@ -66,9 +66,7 @@ class Dispatcher:
         self.parameters = Parameters(python_function)
         self.signature: InputSignature | None = None
         if options.input_signature is not None:
-            from .input_signature import (
-                InputSignature,  # rarely used, so imported late
-            )
+            from .input_signature import InputSignature  # rarely used, so imported late
 
             self.signature = InputSignature(options.input_signature, name, self.parameters)
         self._fast = self.cache.fast
