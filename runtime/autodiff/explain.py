@@ -67,10 +67,7 @@ def explained(
     if path is None:
         made = f"; the target is a result of {_made_by(records, target) or 'none'}"
         return "\n".join(
-            [
-                f"{head} is None: no recorded operations lead from the one to the other{made}",
-                *_ends(arrivals),
-            ]
+            [f"{head} is None: no recorded operations lead from the one to the other{made}", *_ends(arrivals)]
         )
     tensors = [source, *(y for record in records for y in record.outputs)]
     grads = dict(zip(map(key_of, tensors), gradients(records, [seed], tensors, since), strict=True))

@@ -79,11 +79,7 @@ def _records(builder: Builder | None, captured: Sequence[EagerTensor]) -> list[R
 
 @export("autodiff.hessians", "hessians")
 def hessians(
-    ys: Any,
-    xs: Any,
-    gate_gradients: bool = False,
-    aggregation_method: Any = None,
-    name: str = "hessians",
+    ys: Any, xs: Any, gate_gradients: bool = False, aggregation_method: Any = None, name: str = "hessians"
 ) -> list[Any]:
     """Return the second derivatives of the sum of `ys` by each of `xs`; only in a graph.
 

@@ -114,9 +114,7 @@ def _numbers(device: PhysicalDevice) -> Sequence[int]:
     return range(placement.cpus) if device == CPU else [int(device.name.rpartition(":")[2])]
 
 
-def get_logical_device_configuration(
-    device: PhysicalDevice,
-) -> list[LogicalDeviceConfiguration] | None:
+def get_logical_device_configuration(device: PhysicalDevice) -> list[LogicalDeviceConfiguration] | None:
     """Return the value given to `set_logical_device_configuration` for the device; None at first.
 
     >>> get_logical_device_configuration(list_physical_devices("CPU")[0]) is None

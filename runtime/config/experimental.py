@@ -10,9 +10,7 @@ from typing import Any
 
 from ..core.missing_names import explain as _explain
 from . import optimizer
-from .devices import (
-    LogicalDeviceConfiguration as VirtualDeviceConfiguration,
-)
+from .devices import LogicalDeviceConfiguration as VirtualDeviceConfiguration
 from .devices import (
     PhysicalDevice,
     get_visible_devices,
@@ -20,12 +18,8 @@ from .devices import (
     list_physical_devices,
     set_visible_devices,
 )
-from .devices import (
-    get_logical_device_configuration as get_virtual_device_configuration,
-)
-from .devices import (
-    set_logical_device_configuration as set_virtual_device_configuration,
-)
+from .devices import get_logical_device_configuration as get_virtual_device_configuration
+from .devices import set_logical_device_configuration as set_virtual_device_configuration
 
 _settings: dict[str, Any] = {"tensor_float_32": True, "policy": "silent", "synchronous": True}
 

@@ -83,10 +83,7 @@ def register_tensor_conversion_function(
 
 @export("convert_to_tensor")
 def convert_to_tensor(
-    value: TensorLike,
-    dtype: Any = None,
-    dtype_hint: Any = None,
-    name: str | None = None,
+    value: TensorLike, dtype: Any = None, dtype_hint: Any = None, name: str | None = None
 ) -> Tensor:
     """Return `value` as a tensor of `dtype`.
 

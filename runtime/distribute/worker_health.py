@@ -66,12 +66,7 @@ class WorkerHealth:
     """
 
     def __init__(
-        self,
-        client: Any,
-        addresses: Sequence[str],
-        rank: int,
-        limit: int,
-        relay: ServiceRelay | None = None,
+        self, client: Any, addresses: Sequence[str], rank: int, limit: int, relay: ServiceRelay | None = None
     ) -> None:
         self._client = client
         self._relay = relay

@@ -126,15 +126,7 @@ class _Writer:
         changed = Value(operation.outputs[0].name, old.spec)
         inputs = (old, *map(self._operand, rest))
         self.operations.append(
-            Operation(
-                scattered,
-                inputs,
-                operation.attrs,
-                (changed,),
-                (),
-                operation.origin,
-                operation.device,
-            )
+            Operation(scattered, inputs, operation.attrs, (changed,), (), operation.origin, operation.device)
         )
         self._known[operation.outputs[0]] = self._cells[key] = changed
 

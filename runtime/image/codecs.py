@@ -210,12 +210,7 @@ def encode_jpeg(
 
 
 @export("image.adjust_jpeg_quality")
-def adjust_jpeg_quality(
-    image: Any,
-    jpeg_quality: Any,
-    dct_method: str = "",
-    name: str | None = None,
-) -> Any:
+def adjust_jpeg_quality(image: Any, jpeg_quality: Any, dct_method: str = "", name: str | None = None) -> Any:
     """Return an RGB image after JPEG compression with a quality from 0 to 100.
 
     Args:

@@ -103,11 +103,7 @@ _READERS: dict[str, Any] = {
 def array_data(array: np.ndarray[Any, Any]) -> dict[str, Any]:
     """Return an array as its dtype, its shape, and its elements in base64 (strings with length prefixes)."""
     dtype = dtypes.of_array(array)
-    return {
-        "dtype": dtype.name,
-        "shape": list(array.shape),
-        "data": base64.b64encode(encode(array)).decode(),
-    }
+    return {"dtype": dtype.name, "shape": list(array.shape), "data": base64.b64encode(encode(array)).decode()}
 
 
 def array_from(data: Any) -> np.ndarray[Any, Any]:

@@ -79,9 +79,7 @@ def conjugate_gradient(
     direction = improved(residual)
     start = CGState(convert_to_tensor(0), solution, residual, direction, _dot(residual, direction))
     (last,) = while_loop(
-        lambda state: logical_and(state.i < max_iter, reduce_any(_length(state.r) > limit)),
-        step,
-        (start,),
+        lambda state: logical_and(state.i < max_iter, reduce_any(_length(state.r) > limit)), step, (start,)
     )
     return last  # type: ignore[no-any-return]
 

@@ -182,10 +182,7 @@ def _storing(
     regions = [
         Graph(test.name, inputs, test.operations, test.outputs),
         Graph(
-            body.name,
-            parts(body.inputs, [number, *given]),
-            tuple(walk.operations),
-            parts(body.outputs, new),
+            body.name, parts(body.inputs, [number, *given]), tuple(walk.operations), parts(body.outputs, new)
         ),
     ]
     outputs = parts(loop.outputs, list(map(clone_value, added)))

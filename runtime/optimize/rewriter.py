@@ -119,12 +119,7 @@ class Rewriter:
             return graph
         return Graph(graph.name, graph.inputs, tuple(self.operations), outputs)
 
-    def add(
-        self,
-        op: OpDef,
-        inputs: Sequence[Operand],
-        attrs: Mapping[str, Any] | None = None,
-    ) -> Value:
+    def add(self, op: OpDef, inputs: Sequence[Operand], attrs: Mapping[str, Any] | None = None) -> Value:
         """Emit an operation with one result and the origin of the current operation.
 
         Type inference may reject it if shapes are better known than in the trace: the program would fail

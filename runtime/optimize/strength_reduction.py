@@ -72,9 +72,4 @@ def _exponent(operation: Operation) -> int | None:
     return size.bit_length() - 1 if size > 1 and size & (size - 1) == 0 else None
 
 
-RULES: dict[OpDef, Rule] = {
-    pow: _pow,
-    realdiv: _realdiv,
-    floordiv: _floordiv,
-    floormod: _floormod,
-}
+RULES: dict[OpDef, Rule] = {pow: _pow, realdiv: _realdiv, floordiv: _floordiv, floormod: _floormod}

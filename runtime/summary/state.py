@@ -135,10 +135,7 @@ class SummaryWriter:
     def as_default(self, step: Any = None) -> Iterator[SummaryWriter]:
         """Use this writer in the block; `step` is the default step of the block."""
         self._demand_open()
-        with (
-            changed(writer=self),
-            changed(step=step) if step is not None else contextlib.nullcontext(),
-        ):
+        with changed(writer=self), changed(step=step) if step is not None else contextlib.nullcontext():
             yield self
         self.flush()
 

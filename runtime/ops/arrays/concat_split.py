@@ -18,13 +18,7 @@ import numpy as np
 
 from ... import dtypes, nest
 from ...core import late_binding, shapes
-from ...core.conversion import (
-    convert_to_tensor,
-    holds_tensor,
-    is_tensor_like,
-    register_conversion,
-    to_array,
-)
+from ...core.conversion import convert_to_tensor, holds_tensor, is_tensor_like, register_conversion, to_array
 from ...core.export import export
 from ...core.tensor import EagerTensor
 from ...ir import batching

@@ -80,12 +80,7 @@ def _coordinates(indices: Array, updates: Array, shape: tuple[int, ...]) -> tupl
     return (*(indices[..., dim] for dim in range(depth)), ...)
 
 
-def _scatter_into(
-    name: str,
-    put: Callable[..., Any],
-    combine: Callable[..., Any],
-    manual: str,
-) -> Op:
+def _scatter_into(name: str, put: Callable[..., Any], combine: Callable[..., Any], manual: str) -> Op:
     """Declare one operation of the table below; `put(array, indices, updates)` writes to a copy of the tensor.
 
     `combine(old, update, out=old)` updates a single element or slice.

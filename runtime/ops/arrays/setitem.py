@@ -91,11 +91,7 @@ def _(tensor: Array, value: Array, parts: list[Array], key: str) -> Array:
 
 @replace.gradient
 def _(dy: Any, y: Any, tensor: Any, value: Any, parts: list[Any], key: str) -> Any:
-    return (
-        lambda: replace(dy, 0, parts, key),
-        lambda: fitted(select(dy, parts, key), value),
-        None,
-    )
+    return (lambda: replace(dy, 0, parts, key), lambda: fitted(select(dy, parts, key), value), None)
 
 
 @op
@@ -134,8 +130,4 @@ def _(tensor: Array, value: Array, mask: Array) -> Array:
 
 @replace_masked.gradient
 def _(dy: Any, y: Any, tensor: Any, value: Any, mask: Any) -> Any:
-    return (
-        lambda: replace_masked(dy, 0, mask),
-        lambda: fitted(masked(dy, mask), value),
-        None,
-    )
+    return (lambda: replace_masked(dy, 0, mask), lambda: fitted(masked(dy, mask), value), None)

@@ -61,11 +61,7 @@ def _summary(data: Any, summarize: int | None) -> str:
 
 
 def require(
-    condition: Any,
-    message: str,
-    data: Any = (),
-    error: str = "InvalidArgumentError",
-    summarize: int = 3,
+    condition: Any, message: str, data: Any = (), error: str = "InvalidArgumentError", summarize: int = 3
 ) -> None:
     """Raise the exception class named `error` when the graph runs, unless `condition` is true."""
     tensors = [convert_to_tensor(item) for item in (data if isinstance(data, (list, tuple)) else [data])]

@@ -193,11 +193,7 @@ def _product(a: Any, b: Any, adjoint_a: bool = False, adjoint_b: bool = False) -
 @export("linalg.matvec")
 @op
 def matvec(
-    a: Same,
-    b: Same,
-    transpose_a: bool = False,
-    adjoint_a: bool = False,
-    name: Name = None,
+    a: Same, b: Same, transpose_a: bool = False, adjoint_a: bool = False, name: Name = None
 ) -> TensorType:
     """Return the product of matrices and vectors; the batch axes before them broadcast.
 

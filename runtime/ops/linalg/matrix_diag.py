@@ -68,11 +68,7 @@ def diag(
 @export("linalg.diag_part")
 @dispatching_composites("diag_part")
 def diag_part(
-    input: TensorLike,
-    name: Name = "diag_part",
-    k: Any = 0,
-    padding_value: Any = 0,
-    align: str = "RIGHT_LEFT",
+    input: TensorLike, name: Name = "diag_part", k: Any = 0, padding_value: Any = 0, align: str = "RIGHT_LEFT"
 ) -> Tensor:
     """Return the diagonal `k` of matrices, or a range of diagonals; `k` and `align` as in `diag`.
 
@@ -92,11 +88,7 @@ def diag_part(
 
 @export("linalg.set_diag")
 def set_diag(
-    input: TensorLike,
-    diagonal: TensorLike,
-    name: Name = "set_diag",
-    k: Any = 0,
-    align: str = "RIGHT_LEFT",
+    input: TensorLike, diagonal: TensorLike, name: Name = "set_diag", k: Any = 0, align: str = "RIGHT_LEFT"
 ) -> Tensor:
     """Return `input` with other diagonals; `k` and `align` as in `diag`.
 

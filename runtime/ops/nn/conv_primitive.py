@@ -275,8 +275,4 @@ def _(dy: Any, y: Any, input_sizes: Any, filter: Any, out_backprop: Any, **setti
 
 @conv_backprop_filter.gradient
 def _(dy: Any, y: Any, input: Any, filter_sizes: Any, out_backprop: Any, **setting: Any) -> Any:
-    return (
-        conv_backprop_input(shape(input), dy, out_backprop, **setting),
-        None,
-        conv(input, dy, **setting),
-    )
+    return (conv_backprop_input(shape(input), dy, out_backprop, **setting), None, conv(input, dy, **setting))

@@ -69,11 +69,7 @@ def stateless_dropout(
 
 @export("nn.experimental.general_dropout")
 def general_dropout(
-    x: TensorLike,
-    rate: Any,
-    uniform_sampler: Callable[..., Any],
-    noise_shape: Any = None,
-    name: Name = None,
+    x: TensorLike, rate: Any, uniform_sampler: Callable[..., Any], noise_shape: Any = None, name: Name = None
 ) -> Tensor:
     """Compute `dropout` with numbers in [0, 1) from `uniform_sampler(shape=…, dtype=…)`; those below `rate` drop.
 

@@ -178,11 +178,7 @@ def max_pool_with_argmax(
         raise ValueError(f"max_pool_with_argmax: `input` must have rank 4. Received: shape {x.shape}")
     setting = _setting("max_pool_with_argmax", 2, ksize, strides, padding, data_format)
     values, positions = pool_primitive.max_pool_argmax(
-        x,
-        output_dtype=output_dtype,
-        include_batch_in_index=include_batch_in_index,
-        name=name,
-        **setting,
+        x, output_dtype=output_dtype, include_batch_in_index=include_batch_in_index, name=name, **setting
     )
     return MaxPoolWithArgmax(values, positions)
 
