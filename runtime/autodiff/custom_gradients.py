@@ -124,12 +124,9 @@ def _called(
         grad, len(nest.flatten(args)), [isinstance(x, Tensor) for x in nest.flatten(args)], variables
     )
     builder = current()
-    outputs = (
-        _eagerly(flat, arguments, pullback)
-        if builder is None
-        else _in_graph(builder, flat, arguments, pullback)
-    )
-    return nest.pack_sequence_as(result, outputs)
+    if builder is None:
+        return nest.pack_sequence_as(result, _eagerly(flat, arguments, pullback))
+    return nest.pack_sequence_as(result, _in_graph(builder, flat, arguments, pullback))
 
 
 def _tensor(x: Any) -> Any:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence, Set
-from types import TracebackType
 from typing import Any
 
 from .. import nest
@@ -95,9 +94,7 @@ class GradientTape(_TapeState):
         self._start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         if self._recording:
             self._stop()
 

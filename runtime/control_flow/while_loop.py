@@ -89,11 +89,8 @@ class Loop:
         slots = []
         for at, (name, value) in enumerate(zip(self.names, self.state, strict=True)):
             for path, leaf in state_leaves.flatten_named(name, value):
-                spec = (
-                    state_leaves.spec_of(state_leaves.carried(leaf))
-                    if state_leaves.is_carried(leaf)
-                    else None
-                )
+                is_carried = state_leaves.is_carried(leaf)
+                spec = state_leaves.spec_of(state_leaves.carried(leaf)) if is_carried else None
                 places.append((at, path))
                 slots.append(_Slot(path, leaf, spec))
         if self.invariants is not None and not isinstance(self.invariants, dict):

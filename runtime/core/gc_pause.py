@@ -9,7 +9,6 @@ from __future__ import annotations
 import gc
 import sys
 import threading
-from types import TracebackType
 
 _lock = threading.Lock()
 _inside = 0
@@ -28,9 +27,7 @@ class Pause:
                 gc.disable()
             _inside += 1
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         global _inside
         with _lock:
             _inside -= 1

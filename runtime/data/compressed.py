@@ -15,7 +15,6 @@ import io
 import os
 import stat
 import zlib
-from types import TracebackType
 from typing import Any
 
 from .. import errors
@@ -68,9 +67,7 @@ class CompressedStream:
     def __enter__(self) -> CompressedStream:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self._file.close()
         self._raw.close()  # a GzipFile does not close it
 

@@ -16,7 +16,7 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from agc.autograph import staging
@@ -211,9 +211,7 @@ class Builder:
         stack.push(self)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         stack.pop()
         if self.parent is None:
             self.entered = None
@@ -308,17 +306,13 @@ class Builder:
     def out_of_reach(self, value: Value, use: str) -> errors.InaccessibleTensorError:
         """Return the error for a value of this graph outside of it; `use` is a verb phrase before "a traced tensor"."""
         made = self.origin_of(value)
-        notes = (
-            ()
-            if made is None
-            else (Note(Where(made.filename, made.line, function=made.function), "made here"),)
-        )
+        where = None if made is None else Where(made.filename, made.line, function=made.function)
         return errors.InaccessibleTensorError(
             Diagnostic(
                 "AGC283",
                 f"`{value.name}` ({value.spec}) is used outside of `{self.name}`, whose graph computes it",
                 running(),
-                notes=notes,
+                notes=() if where is None else (Note(where, "made here"),),
                 why=f"{use} a traced tensor, which has a value only in its own graph",
                 fix=f"return it from `{self.name}`, and use the returned tensor; an attribute or global variable "
                 "that a staged block changes belongs in a tf.Variable, and items that it appends to a list in a "
@@ -443,7 +437,5 @@ class eagerly:  # noqa: N801  (used like a function: `with eagerly():`)
     def __enter__(self) -> None:
         stack.push(None)
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         stack.pop()

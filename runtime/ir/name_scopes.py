@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 import threading
-from types import TracebackType
 
 from ..core.export import export
 from .builder import current
@@ -91,9 +90,7 @@ class name_scope:  # noqa: N801  (TensorFlow's name)
         _put(self._outer[-1][0], scope)
         return scope
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         owner, around = self._outer.pop()
         _put(owner, around)
 

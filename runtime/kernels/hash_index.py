@@ -51,11 +51,8 @@ class HashIndex:
         with self._lock:
             rows = self.rows_of(keys)
             lacking = rows < 0
-            found = (
-                self.values[rows]
-                if len(self.values)
-                else np.empty((len(rows), *value_shape), self.values.dtype)
-            )
+            values = self.values
+            found = values[rows] if len(values) else np.empty((len(rows), *value_shape), values.dtype)
         if lacking.any():
             is_single = np.ndim(default) == len(value_shape)
             found[lacking] = default if is_single else np.reshape(default, (-1, *value_shape))[lacking]

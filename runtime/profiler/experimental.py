@@ -12,7 +12,6 @@ from __future__ import annotations
 import os
 import socket
 import time
-from types import TracebackType
 from typing import Any, NamedTuple
 
 from ..core.missing_names import explain as _explain
@@ -105,9 +104,7 @@ class Profile:
     def __enter__(self) -> None:
         start(self._logdir, self._options)
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         stop()
 
 
@@ -138,9 +135,7 @@ class Trace:
         self._metadata.update(kwargs)
         self._spot.result = _described(self._metadata)
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         if self._depth is not None:
             self._recorder.leave_to(self._depth)
 

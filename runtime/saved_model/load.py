@@ -115,15 +115,11 @@ class _Loader:
             value = self.values[node["key"]]
             if value.dtype != dtypes.as_dtype(dtype).numpy:
                 raise ValueError(f"{node['key']} is {value.dtype}, not {dtype}")
-            synchronization, aggregation = (
-                (None, None)
-                if not policy
-                else (VariableSynchronization[policy[0]], VariableAggregation[policy[1]])
-            )
-            return Variable(
-                EagerTensor(value), trainable, name=name, shape=shape, synchronization=synchronization,
-                aggregation=aggregation,
-            )  # fmt: skip
+            options: dict[str, Any] = {}
+            if policy:
+                options["synchronization"] = VariableSynchronization[policy[0]]
+                options["aggregation"] = VariableAggregation[policy[1]]
+            return Variable(EagerTensor(value), trainable, name=name, shape=shape, **options)
         if kind == "asset":
             asset = Asset(self.reader.asset(node["asset"]))
             asset.lock = self.reader.lock  # keeps the file when another model is saved to the folder

@@ -15,7 +15,6 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator
-from types import TracebackType
 from typing import Any, NamedTuple, TypeVar
 
 from .. import errors
@@ -164,9 +163,7 @@ class GFile:
             self._opened()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.close()
 
     def __del__(self) -> None:

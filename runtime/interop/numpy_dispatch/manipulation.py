@@ -108,14 +108,9 @@ def broadcast_to(array: Any, shape: Any) -> Any:
 @instead_of(np.flip)
 def flip(m: Any, axis: Any = None) -> Any:
     x = convert_to_tensor(m)
-    axes = (
-        list(range(rank_of(x, "np.flip")))
-        if axis is None
-        else [axis]
-        if isinstance(axis, int)
-        else list(axis)
-    )
-    return tile_and_pad.reverse(x, axes)
+    if axis is None:
+        axis = range(rank_of(x, "np.flip"))
+    return tile_and_pad.reverse(x, [axis] if isinstance(axis, int) else list(axis))
 
 
 @instead_of(np.roll)

@@ -180,11 +180,8 @@ def _(dy: Any, y: Any, inputs: list[Any], function: HostFunction) -> Any:
         return list(found)
 
     specs = [TensorType(inputs[position].dtype, inputs[position].shape.dims) for position in wanted]
-    host = (
-        _Once(differentiated, specs)
-        if function.is_once_differentiable
-        else HostFunction(differentiated, specs)
-    )
+    kind = _Once if function.is_once_differentiable else HostFunction
+    host = kind(differentiated, specs)
     gradients = dict(
         zip(wanted, call_on_tensors([*inputs, *(dy[position] for position in given)], host), strict=True)
     )
