@@ -6,12 +6,22 @@ v += 1                                       RuntimeError: use v.assign_add(1)
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from .tensor import Tensor
+
+
+def _refused(operator: str, method: str) -> Callable[[Any, Any], NoReturn]:
+    def refuse(self: Any, other: Any) -> NoReturn:
+        raise RuntimeError(
+            f"`variable {operator}= value` with `tf.Variable`s is not supported. Use `variable.{method}` to modify the "
+            f"variable, or `out = variable {operator} value` if you need to get a new output Tensor."
+        )
+
+    return refuse
 
 
 class AsValue:
@@ -22,20 +32,11 @@ class AsValue:
         def value(self) -> Tensor: ...
         def numpy(self) -> Any: ...
 
-    def __iadd__(self, other: Any) -> NoReturn:
-        _refuse_in_place("+", "assign_add(value)")
-
-    def __isub__(self, other: Any) -> NoReturn:
-        _refuse_in_place("-", "assign_sub(value)")
-
-    def __imul__(self, other: Any) -> NoReturn:
-        _refuse_in_place("*", "assign(variable * value)")
-
-    def __itruediv__(self, other: Any) -> NoReturn:
-        _refuse_in_place("/", "assign(variable / value)")
-
-    def __ipow__(self, other: Any) -> NoReturn:
-        _refuse_in_place("**", "assign(variable ** value)")
+    __iadd__ = _refused("+", "assign_add(value)")
+    __isub__ = _refused("-", "assign_sub(value)")
+    __imul__ = _refused("*", "assign(variable * value)")
+    __itruediv__ = _refused("/", "assign(variable / value)")
+    __ipow__ = _refused("**", "assign(variable ** value)")
 
     def __bool__(self) -> bool:
         return bool(self.value())
@@ -57,10 +58,3 @@ class AsValue:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         return np.array(self.value(), dtype=dtype)
-
-
-def _refuse_in_place(operator: str, method: str) -> NoReturn:
-    raise RuntimeError(
-        f"`variable {operator}= value` with `tf.Variable`s is not supported. Use `variable.{method}` to modify the "
-        f"variable, or `out = variable {operator} value` if you need to get a new output Tensor."
-    )

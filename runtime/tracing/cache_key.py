@@ -180,14 +180,17 @@ def key_of(value: Any) -> Hashable:
 
 
 @functools.lru_cache(maxsize=1024)
-def is_identified(kind: Any) -> bool:
-    """Return whether `key_of` distinguishes instances of `kind` only by identity, or by value for constants."""
+def _is_identified(kind: Any) -> bool:
     return issubclass(kind, _VALUES) or not (
         issubclass(kind, (Tensor, TensorArray, TypeSpec, TraceType, np.ndarray, np.generic, types.MethodType))
         or hasattr(kind, "__components__")
         or hasattr(kind, "__tf_tracing_type__")
         or nest.is_nest_type(kind)
     )
+
+
+is_identified: Callable[[Any], bool] = _is_identified
+"""Return whether `key_of` distinguishes instances of a class only by identity, or by value for constants."""
 
 
 def is_tensor_argument(leaf: Any) -> bool:
