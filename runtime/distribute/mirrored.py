@@ -104,7 +104,10 @@ class MirroredStrategy(Strategy):
     """
 
     def __init__(self, devices: Sequence[str] | None = None, cross_device_ops: Any = None) -> None:
-        names = _default_devices() if devices is None else list(devices)
+        if devices is None:
+            found = list_logical_devices("GPU") or list_logical_devices("CPU")
+            devices = [device.name for device in found]
+        names = list(devices)
         for name in names:
             check_device(name)
         if len(set(names)) < len(names):
@@ -339,11 +342,6 @@ class MirroredStrategy(Strategy):
         count = self.num_replicas_in_sync
         values = [value_fn(ValueContext(self.rank + index, count)) for index in range(self.local_count)]
         return nest.map_structure(lambda *parts: PerReplica(parts), *values) if len(values) > 1 else values[0]
-
-
-def _default_devices() -> list[str]:
-    found = list_logical_devices("GPU") or list_logical_devices("CPU")
-    return [device.name for device in found]
 
 
 def local_sum(value: Any) -> Any:

@@ -324,15 +324,12 @@ class ConcreteFunction:
         for listener in first_run_listeners:
             listener(self.graph)
         if placement.logged:
-            self._log_placement()
+            for operation in self.graph.get_operations():
+                log_placement(operation.type, operation.name)
         results = self.runner(arrays)
         if self.runner is runner:  # a profiler may have replaced it
             self.runner = shortest(runner)
         return results
-
-    def _log_placement(self) -> None:
-        for operation in self.graph.get_operations():
-            log_placement(operation.type, operation.name)
 
     def _recorded(self, builder: Builder, inputs: Sequence[Any]) -> Any:
         operands = [state_leaves.operand_in(builder, state_leaves.carried(leaf)) for leaf in inputs]

@@ -19,11 +19,8 @@ from ..core.type_spec import TypeSpec
 
 def call_text(name: str, arguments: Mapping[str, Any]) -> str:
     """Return the call as text: tensors as the parameter's name, Python values with the value of the trace."""
-    return f"{name}({', '.join(_argument_text(key, value) for key, value in arguments.items())})"
-
-
-def _argument_text(name: str, value: Any) -> str:
-    return name if _holds_spec(value) else f"{name}={value!r}"
+    texts = [key if _holds_spec(value) else f"{key}={value!r}" for key, value in arguments.items()]
+    return f"{name}({', '.join(texts)})"
 
 
 def _holds_spec(value: Any) -> bool:

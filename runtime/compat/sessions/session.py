@@ -116,7 +116,9 @@ class Session:
             leaf = self.graph.as_graph_element(leaf)
         if isinstance(leaf, Variable):
             return (
-                self._builder.captured_variable(leaf) if _is_of(leaf, self._builder) else self._refused(leaf)
+                self._builder.captured_variable(leaf)
+                if getattr(leaf, "_owner", None) is self._builder
+                else self._refused(leaf)
             )
         if isinstance(leaf, EagerTensor):
             return Constant(leaf._array)
@@ -290,10 +292,6 @@ def session_for(given: Session | None, what: str) -> Session:
             f"session to `{what.split(' using ')[-1].strip('`()')}(session=sess)`"
         )
     return found
-
-
-def _is_of(variable: Variable, builder: GraphBuilder) -> bool:
-    return getattr(variable, "_owner", None) is builder
 
 
 def _with_reads(outputs: list[Operand]) -> tuple[list[Operation], list[Operand]]:

@@ -88,10 +88,6 @@ def _truncated(x: Tensor) -> Tensor:
     return where(x < 0, elementwise.ceil(x), elementwise.floor(x))
 
 
-def _negated_unsigned(x: Tensor) -> Tensor:
-    return zeros_like(x) - x
-
-
 def _logarithm(base: float) -> Function:
     """Return the logarithm to a base; complex parts are divided separately, as complex division makes NaN of inf."""
 
@@ -118,16 +114,8 @@ def _real_part(x: Tensor) -> Tensor:
     return elementwise.real(x) if x.dtype.is_complex else x
 
 
-def _xor(x: Tensor, y: Tensor) -> Tensor:
-    return comparison.not_equal(x, y)
-
-
 def _false(x: Tensor) -> Tensor:
     return zeros_like(x, dtypes.bool_)
-
-
-def _true(x: Tensor) -> Tensor:
-    return ones_like(x, dtypes.bool_)
 
 
 abs = _unary("abs", _by_kind(elementwise.abs, unsigned=identity), NUMERIC, "The distance from zero.")
@@ -150,7 +138,7 @@ isfinite = _unary(
     "isfinite",
     _by_kind(
         elementwise.is_finite,
-        integers=_true,
+        integers=lambda x: ones_like(x, dtypes.bool_),
         complexes=lambda z: comparison.logical_not(_either_part(lambda x: ~elementwise.is_finite(x))(z)),
     ),
     NUMERIC,
@@ -167,7 +155,9 @@ log10 = _unary("log10", _logarithm(10.0), FLOATING, "The logarithm to base 10.")
 log1p = _unary("log1p", elementwise.log1p, FLOATING, "log(1 + x), exact near 0.")
 log2 = _unary("log2", _logarithm(2.0), FLOATING, "The logarithm to base 2.")
 logical_not = _unary("logical_not", comparison.logical_not, BOOL, "True where the elements are false.")
-negative = _unary("negative", _by_kind(elementwise.negative, unsigned=_negated_unsigned), NUMERIC, "-x.")
+negative = _unary(
+    "negative", _by_kind(elementwise.negative, unsigned=lambda x: zeros_like(x) - x), NUMERIC, "-x."
+)
 positive = _unary("positive", identity, NUMERIC, "The same numbers.")
 real = _unary("real", _real_part, NUMERIC, "The real part; real numbers are their own.")
 reciprocal = _unary("reciprocal", elementwise.reciprocal, FLOATING, "1 / x.")
@@ -207,7 +197,7 @@ less_equal = _binary("less_equal", comparison.less_equal, REAL, "Whether x1 <= x
 logaddexp = _binary("logaddexp", log_of_sum, REAL_FLOATING, "log(exp(x1) + exp(x2)).")
 logical_and = _binary("logical_and", comparison.logical_and, BOOL, "Whether both are true.")
 logical_or = _binary("logical_or", comparison.logical_or, BOOL, "Whether one is true.")
-logical_xor = _binary("logical_xor", _xor, BOOL, "Whether just one is true.")
+logical_xor = _binary("logical_xor", comparison.not_equal, BOOL, "Whether just one is true.")
 maximum = _binary("maximum", arithmetic.maximum, REAL, "The larger one, NaN if one is NaN.")
 minimum = _binary("minimum", arithmetic.minimum, REAL, "The smaller one, NaN if one is NaN.")
 multiply = _binary("multiply", arithmetic.multiply, NUMERIC, "x1 * x2.")

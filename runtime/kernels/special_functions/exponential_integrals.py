@@ -111,7 +111,7 @@ def dilogarithm(x: Array) -> Array:
             lambda x: np.pi**2 / 6 - np.log(x) * np.log1p(-x) - _dilogarithm_near_one(1 - x),
         ),
         ((x >= 0.5) & (x <= 2), _dilogarithm_near_one),
-        ((x > 2) & (x < np.inf), lambda x: -_dilogarithm_of_inverse(x) - np.log(x) ** 2 / 2),
+        ((x > 2) & (x < np.inf), lambda x: -dilogarithm(1 / x) - np.log(x) ** 2 / 2),
     ]
     return piecewise([x], pieces)
 
@@ -119,7 +119,3 @@ def dilogarithm(x: Array) -> Array:
 def _dilogarithm_near_one(x: Array) -> Array:
     u = 0.0 - np.log(x)  # no negative zero
     return u * power_series(u, _DEBYE)
-
-
-def _dilogarithm_of_inverse(x: Array) -> Array:
-    return dilogarithm(1 / x)
