@@ -31,7 +31,7 @@ def copied(operations: Sequence[Operation], known: Substitution) -> list[Operati
             known[operation.outputs[0]] = of(operation.inputs[0], known)
             continue
         operands = tuple(of(operand, known) for operand in operation.inputs)
-        regions = tuple(_region(each, operation, operands) for each in operation.regions)
+        regions = tuple(_region(each, operands) for each in operation.regions)
         copies.append(with_new_results(operation, operands, regions, known))
     return copies
 
@@ -41,7 +41,7 @@ def of(operand: Operand, known: Substitution) -> Operand:
     return operand if isinstance(operand, Constant) else known[operand]
 
 
-def _region(region: Graph, operation: Operation, operands: Sequence[Operand]) -> Graph:
+def _region(region: Graph, operands: Sequence[Operand]) -> Graph:
     given = operands[len(operands) - len(region.inputs) :]
     inputs = []
     for value, operand in zip(region.inputs, given, strict=True):

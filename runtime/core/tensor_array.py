@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from .. import dtypes
-from ..ir.builder import Builder, current, stack
+from ..ir.builder import current, stack
 from ..ir.value_types import ListType
 from . import late_binding, shapes
 from .conversion import convert_to_tensor
@@ -233,7 +233,7 @@ class TensorArray:
         builder = current()
         if builder is None or not isinstance(self._flow, EagerArray):
             return self._flow
-        return _recorded(self, builder)
+        return _recorded(self)
 
     def __len__(self) -> int:
         if isinstance(self._flow, EagerArray):
@@ -258,7 +258,7 @@ def _position(index: Any) -> Any:
     return EagerTensor(np.array(index, np.int32)) if is_plain else index
 
 
-def _recorded(array: TensorArray, builder: Builder) -> SymbolicArray:
+def _recorded(array: TensorArray) -> SymbolicArray:
     """Record an eager array's elements as constants of the graph."""
     assert isinstance(array._flow, EagerArray)
     items = array._flow._array.items()

@@ -234,12 +234,12 @@ class Builder:
         """Return whether this builds the graph of a function or a region in one, not the outermost graph."""
         return self.function is not self.root
 
-    def _only_for_sessions(self, *args: Any, **kwargs: Any) -> Any:
+    def _refuse(self, *args: Any, **kwargs: Any) -> Any:
         raise errors.InternalError(
             "constants and control dependencies belong to graphs for sessions; this graph keeps the program's order"
         )
 
-    constant = operations_of = after = no_op = _only_for_sessions
+    constant = operations_of = after = no_op = _refuse
 
     def input_tensor(self, name: str, spec: TensorType) -> SymbolicTensor:
         return SymbolicTensor(self.input(name, spec), self)

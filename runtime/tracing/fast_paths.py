@@ -19,7 +19,7 @@ from ..core.argument_pattern import ArgumentPattern
 from ..core.conversion import convert_to_tensor
 from ..core.tensor import EagerTensor
 from ..executors import kernel_for, when_decided
-from .cache_entry import build_entry
+from .cache_entry import Entry, build_entry
 from .cache_key import Parameters
 from .flat_arguments import IMMUTABLE, FlatArguments
 from .trace import Output
@@ -92,7 +92,8 @@ def build_fast_path(
     parts, result = parts_of(parameters, args, kwargs, leaves), _result_pattern(concrete.structure)
     if parts is None or result is None:
         return None
-    failed = _failing(concrete, kernel, parameters, args, kwargs, leaves)
+    flat = FlatArguments(parameters.values(args, kwargs))
+    failed = _failing(build_entry(_Failing(concrete, kernel), flat, leaves), parameters)
     names = list(map(sys.intern, kwargs))
     return native_call.fast_path(kernel, parts, names, concrete.references, result, failed)
 
@@ -106,19 +107,9 @@ class _Failing:
         self.runner = kernel.fail
 
 
-def _failing(
-    concrete: ConcreteFunction,
-    kernel: Kernel,
-    parameters: Parameters,
-    args: tuple[Any, ...],
-    kwargs: Mapping[str, Any],
-    leaves: Sequence[Any],
-) -> Callable[..., Any]:
+def _failing(entry: Entry | None, parameters: Parameters) -> Callable[..., Any]:
     """Return the function to call if the kernel has failed: it raises the error with its reason."""
-
-    found = build_entry(_Failing(concrete, kernel), FlatArguments(parameters.values(args, kwargs)), leaves)
-    assert found is not None
-    entry = found
+    assert entry is not None
 
     def failed(*args: Any, **kwargs: Any) -> Any:
         try:

@@ -222,22 +222,9 @@ def pool(
         return pooled(input, padding)
     if max(steps) > 1:
         raise ValueError("`strides` > 1 not supported in conjunction with `dilations` > 1")
-    return _dilated(convert_to_tensor(input), pooled, window, rates, padding, first, pooling_type)
-
-
-def _dilated(
-    x: Tensor,
-    pooled: Callable[[Any, str], Tensor],
-    window: Any,
-    rates: tuple[int, ...],
-    padding: str,
-    first: bool,
-    kind: str,
-) -> Tensor:
-    """Pool with dilated windows: separately for each class of elements with a common remainder."""
     from .dilation import with_space_to_batch
 
-    return with_space_to_batch(  # type: ignore[no-any-return]
-        x, rates, padding, lambda part, *_: pooled(part, "VALID"), window,
-        [axis + (2 if first else 1) for axis in range(len(rates))],
-    )  # fmt: skip
+    axes = [axis + (2 if first else 1) for axis in range(n)]
+    x, of_part = convert_to_tensor(input), lambda part, *_: pooled(part, "VALID")
+    # Pool separately for each class of elements with a common remainder.
+    return with_space_to_batch(x, rates, padding, of_part, window, axes)  # type: ignore[no-any-return]
