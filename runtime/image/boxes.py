@@ -16,9 +16,9 @@ from ..core.conversion import TensorLike, convert_to_tensor
 from ..core.export import export
 from ..core.tensor import Tensor
 from ..ops.arrays.concat_split import concat, stack
-from ..ops.arrays.gather_ops import gather_nd
+from ..ops.arrays.gather_ops import gather
 from ..ops.arrays.ranges import range as counted
-from ..ops.arrays.reshape import broadcast_to, expand_dims, reshape
+from ..ops.arrays.reshape import expand_dims, reshape
 from ..ops.arrays.shape_ops import shape as shape_of
 from ..ops.arrays.shape_ops import size
 from ..ops.arrays.where_ops import where
@@ -248,17 +248,18 @@ class _Grid(NamedTuple):
         return above + (below - above) * down  # type: ignore[no-any-return]
 
     def _at(self, ys: Tensor, xs: Tensor) -> Tensor:
-        rows, columns = _kept(ys, size_of(self.images, 1)), _kept(xs, size_of(self.images, 2))
-        sizes = [shape_of(ys)[0], shape_of(ys)[1], shape_of(xs)[1]]
-        parts = [self.owners[:, None, None], rows[:, :, None], columns[:, None, :]]
-        indices = stack([broadcast_to(part, stack(sizes)) for part in parts], -1)
-        return cast(gather_nd(self.images, indices), dtypes.float32)
+        height, width = (size_of(self.images, axis) for axis in (1, 2))
+        rows = cast(self.owners, dtypes.int64)[:, None] * cast(height, dtypes.int64) + _kept(ys, height)
+        places = (rows * cast(width, dtypes.int64))[:, :, None] + _kept(xs, width)[:, None, :]
+        whole = shape_of(self.images)
+        elements = reshape(self.images, stack([whole[0] * whole[1] * whole[2], whole[3]]))
+        return cast(gather(elements, places), dtypes.float32)
 
 
 def _kept(positions: Tensor, length: Any) -> Tensor:
     """Return indices clipped to the image."""
     last = cast(length - 1, dtypes.float32)
-    return cast(where(positions < 0, positions * 0, where(positions > last, last, positions)), dtypes.int32)
+    return cast(where(positions < 0, positions * 0, where(positions > last, last, positions)), dtypes.int64)
 
 
 @export("image.draw_bounding_boxes")
