@@ -16,6 +16,7 @@ from ....tracing.function import function
 from . import operators  # noqa: F401  # registers them
 from .evaluation import run_nodes
 from .nodes import GraphReader, NodeGraph, check_names, check_operators
+from .operators.registry import TensorSequence
 from .protos import dtype_of, read_model
 
 
@@ -26,8 +27,9 @@ def load(path: Any, trainable: bool = False) -> OnnxModel:
         path: the file.
         trainable: make the floating-point constants of the model variables, so that it can be trained further.
 
-    The model takes tensors in the order of `input_specs`, or by name, and returns a tensor, or a list of several. It
-    can be called eagerly and in a `tf.function`, and differentiated. Inputs with a default value may be left out.
+    The model takes tensors in the order of `input_specs`, or by name, and returns a tensor, or a list of several. A
+    sequence among the results is a list. The model can be called eagerly and in a `tf.function`, and differentiated.
+    Inputs with a default value may be left out.
 
     Raises UnimplementedError, which lists all operators that are not supported, and DataLossError for a damaged file.
     No code of the file is executed; external data are read from the folder of the file only.
@@ -106,7 +108,8 @@ class OnnxModel(Module):
     def _evaluated(self, given: Mapping[str, Any]) -> list[Any]:
         known = {name: _value(value) for name, value in self.weights.items()}
         known.update(given)
-        return run_nodes(self._graph, known)
+        results = run_nodes(self._graph, known)
+        return [each.items if isinstance(each, TensorSequence) else each for each in results]
 
     def __repr__(self) -> str:
         inputs = ", ".join(f"{spec.name}: {spec.spec}" for spec in self.input_specs)

@@ -4,6 +4,7 @@ import os
 
 import agc.runtime as tf
 import numpy as np
+import onnx
 import pytest
 from onnx import AttributeProto, TensorProto, helper
 from support.onnx_models import results, results_of
@@ -166,3 +167,11 @@ def test_positions_of_sequences_are_constants(tmp_path):
     called = loaded(model(nodes, inputs=(("x", F, [2, 3]), ("i", TensorProto.INT64, []))), tmp_path)
     with pytest.raises(ValueError, match="the position in a sequence is computed when the model runs"):
         called(X, np.int64(1))
+
+
+def test_sequences_are_lists_in_the_results(tmp_path):
+    content = onnx.load_model_from_string(model([node("SplitToSequence", "x", "y", axis=0, keepdims=0)]))
+    content.graph.output[0].CopyFrom(helper.make_tensor_sequence_value_info("y", F, [3]))
+    rows = loaded(content.SerializeToString(), tmp_path)(X)
+    expected = results(content.SerializeToString(), [X])["y"]
+    assert [row.numpy().tolist() for row in rows] == [row.tolist() for row in expected]
