@@ -66,6 +66,9 @@ class Store:
         self.name = name
         self.files = files
         self.size = size
+        self._room: dict[
+            str, tuple[int, int]
+        ] = {}  # files and bytes that fit into a folder, as far as is known
 
     def read(self, entry: str, *context: bytes) -> bytes | None:
         """Return the data of an entry that was written with the same context; None if no entry is trusted."""
@@ -100,7 +103,9 @@ class Store:
                 with contextlib.suppress(OSError):
                     os.unlink(folder.at(draft), dir_fd=folder.handle)
                 raise
-            self._prune(folder)
+            files, size = self._room.get(folder.path, (0, 0))
+            room = files - 1, size - len(data) - _DIGEST
+            self._room[folder.path] = room if min(room) >= 0 else self._prune(folder)
 
     @contextlib.contextmanager
     def _opened(self, make: bool = False) -> Iterator[_Folder]:
@@ -115,21 +120,26 @@ class Store:
         finally:
             folder.close()
 
-    def _prune(self, folder: _Folder) -> None:
-        """Drop the entries used longest ago when there are too many, with drafts that killed writers have left."""
+    def _prune(self, folder: _Folder) -> tuple[int, int]:
+        """Drop the entries used longest ago when there are too many, with drafts that killed writers have left.
+
+        Return how many files and bytes fit in. That takes a look at each file, so not all writes do it.
+        """
         found = []
         for name in os.listdir(folder.path if folder.handle is None else folder.handle):
             with contextlib.suppress(OSError):
                 status = os.stat(folder.at(name), dir_fd=folder.handle, follow_symlinks=False)
                 found.append((status.st_mtime, status.st_size, name))
         count, total = len(found), sum(size for _, size, _ in found)
-        enough = self.files if count <= self.files else self.files * 3 // 4
+        is_full = count > self.files or total > self.size
+        files, space = (each * 3 // 4 if is_full else each for each in (self.files, self.size))
         for _, size, name in sorted(found):
-            if count <= enough and total <= self.size:
+            if count <= files and total <= space:
                 break
             with contextlib.suppress(OSError):
                 os.unlink(folder.at(name), dir_fd=folder.handle)
             count, total = count - 1, total - size
+        return self.files - count, self.size - total
 
 
 class _Folder:

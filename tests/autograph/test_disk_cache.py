@@ -139,6 +139,19 @@ def test_least_recently_used_entries_are_evicted_first(top: Path) -> None:
     assert sorted(path.name for path in (top / "few").iterdir()) == ["0", "4", "5", "6", "7", "8"]
 
 
+def test_few_writes_look_at_the_other_entries(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[object] = []
+    found = os.listdir
+    monkeypatch.setattr(os, "listdir", lambda folder: (looks.append(folder), found(folder))[1])
+    small = Store("small", 100, 20 * 40)
+    for number in range(20):
+        small.write(str(number), b"8 bytes.")  # and 32 of the digest
+    assert len(looks) == 1
+    small.write("one too many", b"8 bytes.")
+    assert len(looks) == 2
+    assert len(found(top / "small")) == 15
+
+
 @pytest.fixture
 def no_names(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     for name in ("AGC_CACHE", "AGC_CACHE_DIR", "XDG_CACHE_HOME"):
