@@ -6,7 +6,8 @@
 
 All waits and comparisons of results (first_call_check.py) together take at most half of the program's time. Lowering is
 Python code, which would slow down a plan that runs at the same time, as both need the interpreter lock: each of NumPy's
-calls that releases the lock may then wait 5 ms for it. So all long stages of lowering pause until the plan has run.
+calls that releases the lock may then wait 5 ms for it. So all long stages of lowering pause until the plan has run. For
+the rest of the program, the wait is short while a job runs.
 
 A fork waits for the current job. The child process starts again with the jobs that are not done. An exit waits only
 for LLVM, which must not be interrupted: the compiler's Python code ends with an exception.
@@ -24,6 +25,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
 from ...core import program_time
+from .parallel_codegen import frequent_switches
 
 Result = TypeVar("Result")
 Item = TypeVar("Item")
@@ -116,7 +118,8 @@ class Compiler:
     def _run_next(self) -> None:
         job = self._jobs[0]
         try:
-            job.call()
+            with frequent_switches():
+                job.call()
         finally:
             self._jobs.popleft()
             job.done.set()

@@ -35,6 +35,12 @@ def test_jobs_run_in_order_on_one_thread() -> None:
     assert len(set(threads)) == 1 and threads[0] is not threading.current_thread()
 
 
+def test_other_threads_wait_less_for_the_interpreter_lock_during_a_job() -> None:
+    compiler, during = Compiler(), list[float]()
+    compiler.wait(compiler.ask(lambda: during.append(sys.getswitchinterval())))
+    assert during[0] < 2e-4
+
+
 def test_a_wait_ends_before_the_job(monkeypatch: pytest.MonkeyPatch) -> None:
     compiler, gate = Compiler(), threading.Event()
     job = compiler.ask(lambda: gate.wait(FOREVER) and None)
