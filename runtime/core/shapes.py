@@ -11,7 +11,7 @@ TensorShape([2, 3])
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from .export import export
@@ -188,7 +188,7 @@ def as_dims(value: Any) -> Dims:
         return None
     if isinstance(value, (str, bytes)):
         raise TypeError(f"{value!r} is not a shape")
-    items = value if isinstance(value, Sequence) or hasattr(value, "__iter__") else (value,)
+    items = value if hasattr(value, "__iter__") else (value,)
     return tuple(None if item is None else _dimension(item) for item in items)
 
 
