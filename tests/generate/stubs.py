@@ -142,7 +142,7 @@ def line(module: types.ModuleType, name: str, value: Any) -> str:
 def is_tensor_function(name: str, value: Any) -> bool:
     """Whether it is a function made of operations whose annotation does not say that it gives a tensor."""
     return (
-        inspect.isfunction(value)
+        inspect.isfunction(inspect.unwrap(value))
         and value.__module__.startswith("agc.runtime.ops.")
         and inspect.signature(value).return_annotation == "Any"
         and value.__name__ not in NOT_ONE_TENSOR
@@ -172,7 +172,7 @@ def definition(name: str, value: Any) -> str:
     text = RESULTS.get(result) or (
         "builtins.list[_Tensor]" if result.startswith("tuple[TensorType") else "Any"
     )
-    if inspect.isfunction(value) and is_tensor_function(name, value):
+    if is_tensor_function(name, value):
         text = "_Tensor"
     return f"def {name}{signature.replace(parameters=parameters, return_annotation=Text(text))}: ..."
 

@@ -26,6 +26,7 @@ from ...ir.builder import eagerly
 from ...ir.traits import CHEAP, FRESH_RESULT, TOTAL
 from ...ir.value_types import TensorType
 from ..framework.attribute_parsers import Axis, Results
+from ..framework.cached_dispatch import cached_dispatch
 from ..framework.composite_dispatch import dispatching_composites
 from ..framework.op import Input, Inputs, Ints, Name, op
 from ..framework.static_values import as_tuple, integers, known_elements, listed, with_axis
@@ -36,6 +37,7 @@ Array = Any
 
 
 @export("concat")
+@cached_dispatch
 def concat(values: Any, axis: Any, name: str | None = None) -> Any:
     """Concatenate tensors along an existing axis.
 
@@ -113,6 +115,7 @@ def _(dy: Any, y: Any, values: list[Any], axis: int) -> Any:
 
 
 @export("stack")
+@cached_dispatch
 @dispatching_composites("stack")
 def stack(values: Any, axis: int = 0, name: str | None = None) -> Any:
     """Stack tensors of one shape along a new axis.
@@ -225,6 +228,7 @@ register_conversion(list, stack_nest)
 
 
 @export("unstack")
+@cached_dispatch
 def unstack(value: Any, num: int | None = None, axis: int = 0, name: str | None = None) -> Any:
     """Return the slices of `value` along `axis`; their number must be static, from the shape or from `num`.
 
@@ -274,6 +278,7 @@ def _all(dy: list[Any], y: list[Any]) -> list[Any]:
 
 
 @export("split")
+@cached_dispatch
 @dispatching_composites("split")
 def split(
     value: Any, num_or_size_splits: Any, axis: int = 0, num: int | None = None, name: str | None = None

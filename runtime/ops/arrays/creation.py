@@ -22,6 +22,7 @@ from ...ir.traits import ANY_SHAPE, CHEAP, ELEMENTWISE, FRESH_RESULT, TOTAL
 from ...ir.value_types import TensorType
 from ..framework import static_values
 from ..framework.attribute_parsers import DType, OptionalDType
+from ..framework.cached_dispatch import cached_dispatch
 from ..framework.op import Input, Ints, Name, op
 from ..framework.static_values import checked_dims, dims, integer
 from .reshape import sum_to
@@ -168,6 +169,7 @@ fill.gradient(lambda dy, y, dims, value: (None, sum_to(dy, ())))
 
 
 @export("linalg.eye", "eye")
+@cached_dispatch
 def eye(
     num_rows: Any,
     num_columns: Any = None,

@@ -20,6 +20,7 @@ from ...ir.traits import CHEAP, PYTHON_INDEX
 from ...ir.value_types import TensorType
 from ...kernels.rows import combine_along, combine_at, row_numbers
 from ..framework.attribute_parsers import Axis
+from ..framework.cached_dispatch import cached_dispatch
 from ..framework.op import Input, Ints, Name, op
 from ..framework.static_values import checked_dims, dims, listed
 from .shape_ops import shape as shape_of
@@ -28,6 +29,7 @@ Array = Any
 
 
 @export("gather")
+@cached_dispatch
 def gather(
     params: Any,
     indices: Any,

@@ -16,6 +16,7 @@ from ...core.tensor import EagerTensor
 from ...ir.traits import CHEAP, FRESH_RESULT
 from ...ir.value_types import TensorType
 from ..framework.attribute_parsers import Axis, DType
+from ..framework.cached_dispatch import cached_dispatch
 from ..framework.composite_dispatch import dispatching_composites
 from ..framework.op import Input, Ints, Name, Same, op
 from ..framework.op_families import INTEGERS, require_dtype
@@ -27,6 +28,7 @@ _RANGE_DTYPES = (dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64)
 
 
 @export("range")
+@cached_dispatch
 def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: str | None = None) -> Any:
     """Return the numbers from `start` (0 with a single argument) towards `limit`, which is excluded.
 
@@ -100,6 +102,7 @@ number_range.no_gradient("as in TensorFlow: the length of the result depends on 
 
 
 @export("linspace")
+@cached_dispatch
 def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: int = 0) -> Any:
     """Return `num` evenly spaced numbers from `start` to `stop`, both included, along a new `axis`.
 
@@ -161,6 +164,7 @@ def _(dy: Any, y: Any, start: Any, stop: Any, num: Any, axis: int) -> Any:
 
 
 @export("one_hot")
+@cached_dispatch
 @dispatching_composites("one_hot")
 def one_hot(
     indices: Any,

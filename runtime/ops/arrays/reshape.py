@@ -23,6 +23,7 @@ from ...ir.batching import Batch
 from ...ir.traits import CHEAP, TOTAL
 from ...ir.value_types import TensorType
 from ..framework.attribute_parsers import Axes, Axis, Dims
+from ..framework.cached_dispatch import cached_dispatch
 from ..framework.op import Input, Ints, Name, op
 from ..framework.static_values import as_tuple, checked_dims, dims, integers, listed
 from .ranges import range as number_range
@@ -171,6 +172,7 @@ def _(batch: Batch) -> Any:
 
 
 @export("transpose")
+@cached_dispatch
 def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str | None = None) -> Any:
     """Return `a` with its axes in the order of `perm`, by default in reverse order.
 

@@ -21,6 +21,7 @@ from ...ir.value_types import TensorType
 from ...kernels import orders
 from ...kernels.orders import stable_order
 from ..framework.attribute_parsers import READERS, Axis, DType
+from ..framework.cached_dispatch import cached_dispatch
 from ..framework.op import Input, Ints, Name, Same, op
 from ..framework.static_values import integer, integers
 from .gather_ops import put_along, take_along
@@ -254,6 +255,7 @@ distinct.no_gradient("TensorFlow has none: an element may be different from othe
 
 
 @export("sequence_mask")
+@cached_dispatch
 def sequence_mask(
     lengths: Any, maxlen: Any = None, dtype: Any = dtypes.bool_, name: str | None = None
 ) -> Any:

@@ -25,6 +25,7 @@ from ...ir.batching import Batch
 from ...ir.traits import CHEAP
 from ...ir.value_types import TensorType
 from ...kernels.rows import combine_along
+from ..framework.cached_dispatch import cached_dispatch
 from ..framework.op import Input, Inputs, Ints, Name, Same, op
 from ..framework.static_values import as_tuple, checked_dims, dims, integers, listed, with_axis
 from .reshape import reshape, sum_to
@@ -97,6 +98,7 @@ sum_tiles.gradient(lambda dy, y, input, multiples: (tile(dy, multiples), None))
 
 
 @export("repeat")
+@cached_dispatch
 def repeat(input: Any, repeats: Any, axis: int | None = None, name: str | None = None) -> Any:
     """Repeat every element (slice along `axis`) `repeats` times: one number for all or one for each.
 
@@ -169,6 +171,7 @@ def _(dy: Any, y: Any, input: Any, repeats: Any, shape: Any, axis: int | None) -
 
 
 @export("pad")
+@cached_dispatch
 def pad(
     tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any = 0, name: str | None = None
 ) -> Any:

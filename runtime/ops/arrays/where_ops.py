@@ -19,6 +19,7 @@ from ...ir.traits import CHEAP, ELEMENTWISE, TOTAL
 from ...ir.value_types import TensorType
 from ..framework import intervals
 from ..framework.attribute_parsers import Axis
+from ..framework.cached_dispatch import cached_dispatch
 from ..framework.composite_dispatch import dispatching_composites
 from ..framework.op import Input, Ints, Name, Same, op
 from ..framework.static_values import checked_dims, dims
@@ -31,6 +32,7 @@ Array = Any
 
 
 @export("where")
+@cached_dispatch
 def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Any:
     """Select elements of `x` where `condition` is true, else of `y`; without `x` and `y`, return the true indices.
 
@@ -94,6 +96,7 @@ true_indices.kernel(lambda condition: np.argwhere(condition).astype(np.int64, co
 
 
 @export("boolean_mask")
+@cached_dispatch
 @dispatching_composites("boolean_mask")
 def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str | None = None) -> Any:
     """Return the slices of `tensor` where `mask` is true; the mask covers one or more axes from `axis` on.

@@ -81,9 +81,10 @@ def dispatching_composites(
             except MeetsCompositeError as met:
                 bound = inspect.signature(function).bind(*args, **kwargs)
                 bound.apply_defaults()
-                return apply(accepting, list(bound.arguments.values()), met)
+                return apply(accepting.public, list(bound.arguments.values()), met)  # type: ignore[attr-defined]
 
         accepting.name = name  # type: ignore[attr-defined]
+        accepting.public = accepting  # type: ignore[attr-defined]
         return elementwise_on(element_operands)(accepting)
 
     return decorated

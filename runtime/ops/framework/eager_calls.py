@@ -153,7 +153,8 @@ class EagerCall:
     where they differ from call to call, or the types of TensorArrays. `is_plain` is True if there are only tensors,
     `is_closed` if the kernel calls no function of the program.
     `seconds` is the time that the kernel took on large arrays.
-    `positions` are those of the inputs that the template lacks, None if it lacks all; `variables` those of variables.
+    `positions` are those of the key's tensors in the inputs, None if these are all inputs in the same order.
+    `variables` are those of variables.
     """
 
     __slots__ = (
@@ -162,13 +163,20 @@ class EagerCall:
     )  # fmt: skip
 
     def __init__(
-        self, op: Signature, inputs: Sequence[Any], attributes: Mapping[str, Any], specs: Any, results: Any
+        self,
+        op: Signature,
+        inputs: Sequence[Any],
+        attributes: Mapping[str, Any],
+        specs: Any,
+        results: Any,
+        order: Sequence[int],
     ) -> None:
         self.op = op
         self.template = [EagerTensor(x.value) if type(x) is Constant else None for x in inputs]
         self.attributes = KeptAttributes(attributes, self.template)
         positions = [i for i, x in enumerate(self.template) if x is None]
-        self.positions = None if len(positions) == len(inputs) else positions
+        positions = [i for _, i in sorted(zip(order, positions, strict=True))]
+        self.positions = None if positions == list(range(len(inputs))) else positions
         self.variables = [i for i, x in enumerate(inputs) if type(x) is Variable]
         self.returns_many = isinstance(specs, tuple)
         specs = specs if self.returns_many else (specs,)
@@ -358,7 +366,7 @@ def _grouping(compute: Callable[..., Any], start: int, end: int) -> Callable[...
     return grouped
 
 
-class _Operand(Constant):
+class KnownOperand(Constant):
     """An operand that notices when an inference rule reads its elements."""
 
     __slots__ = ("_known", "is_read")
@@ -391,7 +399,7 @@ def _operand(item: Any, tensor: Any) -> Any:
     if type(tensor) is not EagerTensor:
         return tensor
     has_elements = isinstance(item, (EagerTensor, Variable, np.ndarray, np.generic))
-    return _Operand(tensor._array) if has_elements else Constant(tensor._array)
+    return KnownOperand(tensor._array) if has_elements else Constant(tensor._array)
 
 
 def _is_cast(item: Any, tensor: Any) -> bool:
@@ -424,16 +432,33 @@ def eager_call(
     varying = [x for x in inputs if type(x) is not Constant]
     if len(varying) != given or order != sorted(order) or any(map(_is_cast, items, tensors)):
         return False  # an attribute or a list of numbers has tensors, or an array gets another dtype
+    return kept_call(op, key, inputs, range(given), attributes, results)
+
+
+def kept_call(
+    op: Signature,
+    key: tuple[Any, ...],
+    inputs: list[Any],
+    order: Sequence[int],
+    attributes: Mapping[str, Any],
+    results: Any,
+) -> EagerCall | Elements | Literal[False]:
+    """Return what is kept for operands, of which those that are no constants have these numbers in the key."""
     specs = op.infer(inputs, attributes)
-    if not all(
-        isinstance(x, (TensorType, ListType)) for x in (specs if isinstance(specs, tuple) else (specs,))
-    ):
+    many = isinstance(specs, tuple)
+    is_known = all(isinstance(x, (TensorType, ListType)) for x in (specs if many else (specs,)))
+    if not is_known or many is not (type(results) is list):
         return False
-    read = Elements(i for i, x in enumerate(varying) if type(x) is _Operand and x.is_read)
+    varying = dict(sorted(zip(order, (x for x in inputs if type(x) is not Constant), strict=True)))
+    read = Elements(i for i, x in varying.items() if type(x) is KnownOperand and x.is_read)
     if read and type(key[-1]) is not Elements:
         arrays = [varying[i]._known for i in read]
         return read if all(x.dtype.kind in "biufc" and x.nbytes <= _MOST_BYTES for x in arrays) else False
-    return EagerCall(op, inputs, attributes, specs, results) if not read or {*read} <= {*key[-1]} else False
+    return (
+        EagerCall(op, inputs, attributes, specs, results, order)
+        if not read or {*read} <= {*key[-1]}
+        else False
+    )
 
 
 native = _extension()

@@ -18,6 +18,7 @@ from ...ir.value_types import TensorType
 from ..arrays.creation import identity_matrix, ones
 from ..arrays.reshape import fitted
 from ..arrays.shape_ops import shape as shape_of
+from ..framework.cached_dispatch import cached_dispatch
 from ..framework.op import Inputs, Name, op
 from ..framework.op_families import NUMERIC, require_dtype
 from ..math.elementwise import conj
@@ -27,6 +28,7 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 @export("linalg.einsum", "einsum")
+@cached_dispatch
 def einsum(equation: str, *inputs: TensorLike, name: Name = None, optimize: Any = "greedy") -> Tensor:
     """Return a sum of products in Einstein notation: labels that are not after `->` are summed over.
 

@@ -22,6 +22,7 @@ from ...ir.traits import FRESH_RESULT, TOTAL
 from ...ir.value_types import TensorType
 from ...kernels.matrix_products import may_be_shared, multiply
 from ..arrays.reshape import expand_dims, fitted, reshape
+from ..framework.cached_dispatch import cached_dispatch
 from ..framework.op import Name, Same, op
 from ..framework.op_families import NUMERIC, Array, require_dtype
 from ..math.cast import cast
@@ -50,6 +51,7 @@ def matrix_product(a: shapes.Dims, b: shapes.Dims) -> shapes.Dims:
 
 
 @export("linalg.matmul", "matmul")
+@cached_dispatch
 def matmul(
     a: TensorLike,
     b: TensorLike,

@@ -22,6 +22,7 @@ from ...core.tensor import EagerTensor, Tensor
 from ...ir.graph import Operand
 from ...ir.value_types import TensorType
 from ..arrays.creation import zeros_like
+from ..framework.cached_dispatch import cached_dispatch
 from ..framework.composite_dispatch import dispatching_composites
 from ..framework.op import Ints, Name, Same, op
 from ..framework.op_families import BOOLS, NUMERIC, Array, require_dtype
@@ -33,6 +34,7 @@ ALIGNMENTS = ("LEFT_RIGHT", "RIGHT_LEFT", "LEFT_LEFT", "RIGHT_RIGHT")
 
 
 @export("linalg.diag")
+@cached_dispatch
 def diag(
     diagonal: TensorLike,
     name: Name = "diag",

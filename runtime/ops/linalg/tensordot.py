@@ -18,6 +18,7 @@ from ...ir.value_types import TensorType
 from ...kernels.matrix_products import contract
 from ..arrays.shape_ops import shape as shape_of
 from ..framework.attribute_parsers import Axes
+from ..framework.cached_dispatch import cached_dispatch
 from ..framework.op import Ints, Name, Same, op
 from ..framework.op_families import NUMERIC, Array, require_dtype
 from ..framework.static_values import checked_dims, dims
@@ -26,6 +27,7 @@ from .einsum import einsum
 
 
 @export("linalg.tensordot", "tensordot")
+@cached_dispatch
 def tensordot(a: TensorLike, b: TensorLike, axes: Any, name: Name = None) -> Tensor:
     """Contract pairs of axes: the last of `a` with the first of `b`, or two lists of axes.
 

@@ -36,6 +36,7 @@ from ..arrays.reshape import fitted
 from ..arrays.select_kernel import selected
 from ..arrays.where_ops import choose
 from ..framework import composite_dispatch, intervals
+from ..framework.cached_dispatch import cached_dispatch
 from ..framework.composite_dispatch import dispatching_composites, meet_rows
 from ..framework.op import Inputs, Name, Same, op
 from ..framework.op_families import (
@@ -303,6 +304,7 @@ _QUOTIENTS = {dtype: dtypes.float32 if dtype.size <= 2 else dtypes.float64 for d
 
 
 @export("math.divide", "math.truediv", "divide", "truediv")
+@cached_dispatch
 @composite_dispatch.elementwise_on(2)
 def divide(x: TensorLike, y: TensorLike, name: Name = None) -> Tensor:
     """Return `x / y` as in Python 3: integers give float64 (those of 8 and 16 bits float32).
@@ -372,6 +374,7 @@ add_n.gradient(lambda dy, y, inputs: [dy] * len(inputs))
 
 
 @export("clip_by_value")
+@cached_dispatch
 @dispatching_composites("clip_by_value", element_operands=3)
 def clip_by_value(t: TensorLike, clip_value_min: Any, clip_value_max: Any, name: Name = None) -> Tensor:
     """Clip `t` to the range from `clip_value_min` to `clip_value_max`.

@@ -23,6 +23,7 @@ from ...ir.traits import ANY_SHAPE, CHEAP, ELEMENTWISE, TOTAL
 from ...ir.value_types import TensorType
 from ..framework import composite_dispatch, intervals
 from ..framework.attribute_parsers import DType
+from ..framework.cached_dispatch import cached_dispatch
 from ..framework.composite_dispatch import dispatching_composites
 from ..framework.op import Input, Name, Same, Tensors, op
 from ..framework.op_errors import PythonTypeError
@@ -30,6 +31,7 @@ from ..framework.op_families import CURVED, EVERY, NUMERIC, Array, require_dtype
 
 
 @export("cast")
+@cached_dispatch
 @composite_dispatch.elementwise_on(1)
 def cast(x: TensorLike, dtype: Any, name: Name = None) -> Tensor:
     """Cast `x` to `dtype`: fractions are truncated, the imaginary part is dropped, nonzero is True.

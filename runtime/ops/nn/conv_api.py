@@ -20,6 +20,7 @@ from ..arrays.concat_split import concat
 from ..arrays.creation import zeros
 from ..arrays.reshape import reshape
 from ..arrays.shape_ops import shape as shape_of
+from ..framework.cached_dispatch import cached_dispatch
 from ..framework.op import Name
 from .conv_primitive import conv, conv_backprop_filter, conv_backprop_input
 from .window_geometry import is_channels_first, per_axis, read_padding
@@ -73,6 +74,7 @@ def _over(n: int, name: str, manual: str) -> Callable[..., Tensor]:
     """Declare a convolution over `n` axes."""
     what = name
 
+    @cached_dispatch
     def convolve(
         input: TensorLike, filters: TensorLike, strides: Any, padding: Any, data_format: str = _FORMATS[n],
         dilations: Any = None, name: Name = None,

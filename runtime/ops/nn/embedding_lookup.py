@@ -16,6 +16,7 @@ from ..arrays.concat_split import concat
 from ..arrays.creation import ones_like
 from ..arrays.gather_ops import gather
 from ..arrays.where_ops import where
+from ..framework.cached_dispatch import cached_dispatch
 from ..framework.composite_dispatch import dispatching_composites
 from ..framework.op import Name
 from ..math.arithmetic import maximum
@@ -25,6 +26,7 @@ from ..reduce.reductions import reduce_sum
 
 
 @export("nn.embedding_lookup")
+@cached_dispatch
 @dispatching_composites("embedding_lookup")
 def embedding_lookup(
     params: TensorLike | list[TensorLike], ids: TensorLike, max_norm: float | None = None, name: Name = None

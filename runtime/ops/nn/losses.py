@@ -23,6 +23,7 @@ from ..arrays.ranges import one_hot
 from ..arrays.reshape import broadcast_to, expand_dims, transpose
 from ..arrays.shape_ops import shape as shape_of
 from ..arrays.where_ops import where
+from ..framework.cached_dispatch import cached_dispatch
 from ..framework.composite_dispatch import dispatching_composites
 from ..framework.op import Input, Name, Same, op
 from ..framework.op_families import FLOATS, Array, require_dtype
@@ -36,6 +37,7 @@ _INDICES = frozenset({dtypes.int32, dtypes.int64})
 
 
 @export("nn.softmax_cross_entropy_with_logits")
+@cached_dispatch
 def softmax_cross_entropy_with_logits(
     labels: TensorLike, logits: TensorLike, axis: int = -1, name: Name = None
 ) -> Tensor:
@@ -107,6 +109,7 @@ def _(dy: Any, y: Any, labels: Any, logits: Any) -> Any:
 
 
 @export("nn.sparse_softmax_cross_entropy_with_logits")
+@cached_dispatch
 def sparse_softmax_cross_entropy_with_logits(
     labels: TensorLike, logits: TensorLike, name: Name = None
 ) -> Tensor:

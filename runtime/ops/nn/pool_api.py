@@ -14,6 +14,7 @@ from ...core import shapes
 from ...core.conversion import TensorLike, convert_to_tensor
 from ...core.export import export, export_member
 from ...core.tensor import Tensor
+from ..framework.cached_dispatch import cached_dispatch
 from ..framework.op import Name
 from . import pool_primitive
 from .window_geometry import is_channels_first, per_axis, read_padding
@@ -71,6 +72,7 @@ def _over(n: int | None, name: str, kind: str, manual: str) -> Callable[..., Ten
     """Declare a pooling function over `n` axes, or over those between batch and channels."""
     what = name
 
+    @cached_dispatch
     def pool(
         input: TensorLike, ksize: Any, strides: Any, padding: Any, data_format: str | None = _FORMATS[n],
         name: Name = None,

@@ -18,6 +18,7 @@ from ..arrays.concat_split import concat
 from ..arrays.creation import zeros_like
 from ..arrays.select_kernel import selected
 from ..arrays.where_ops import where
+from ..framework.cached_dispatch import cached_dispatch
 from ..framework.composite_dispatch import dispatching_composites
 from ..framework.op import Input, Name, op
 from ..framework.op_families import FLOATS, REAL, Array, require_dtype
@@ -57,6 +58,7 @@ relu6.gradient(lambda dy, y, features: where((features > 0) & (features < 6), dy
 
 
 @export("nn.leaky_relu")
+@cached_dispatch
 @dispatching_composites("leaky_relu", element_operands=1)
 def leaky_relu(features: TensorLike, alpha: float = 0.2, name: Name = None) -> Tensor:
     """Return `features`, with `alpha * x` in place of negative elements; integers become float32.

@@ -1,0 +1,145 @@
+"""Cache the operation that a function calls, so that later calls with the same types run its kernel at once.
+
+    @export("concat")
+    @cached_dispatch
+    def concat(values, axis, name=None):
+        return join(values, axis, name=name)
+
+    concat([x, y], 0)      x, y: float32[2, 3]
+        key                (list, 2, float32[2, 3], float32[2, 3], int, 0)
+        EagerCall          of `join`, whose inputs are the two tensors in the key
+
+A call is cached when its key comes for the second time, if the function calls one operation and returns its result. The
+inputs of that operation must be all tensors of the arguments, each once, and constants.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, TypeVar
+
+from ...core.call_slot import CallSlot
+from ...core.devices import placement
+from ...core.tensor import EagerTensor
+from ...core.variable import Variable
+from ...ir.builder import recording_by, stack
+from ...ir.graph import Constant
+from .eager_calls import MOST, EagerCall, Elements, KnownOperand, have_key, kept_call, native, run_kept
+from .signature import Signature
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def cached_dispatch(function: F) -> F:
+    """Decorate a function of tensors that chooses its operation by types, and by arguments that are no tensors.
+
+    It must not read elements of tensors, settings that programs change, or random numbers.
+    """
+    return _CachedFunction(function)  # type: ignore[return-value]
+
+
+class _CachedFunction(CallSlot):
+    """A function whose slot `__call__` has a C function that runs kept calls, as that of an operation."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        functools.update_wrapper(self, function)
+        self._function = function
+        if hasattr(function, "public"):
+            function.public = self  # composite classes find their own functions by this object
+        self._calls: dict[Any, EagerCall | Elements | Literal[False] | None] = {}
+        self.__call__ = native.caller(self) if native else self._call
+
+    @property
+    def python_function(self) -> Callable[..., Any]:
+        """The function, for callers that read or convert its code."""
+        return self._function
+
+    def __reduce__(self) -> str:
+        return self.__qualname__  # type: ignore[attr-defined, no-any-return]
+
+    def __repr__(self) -> str:
+        return repr(self._function)
+
+    def _fields(self) -> tuple[Any, ...]:
+        """Return what the C function reads, as `Op._fields` does."""
+        return self._calls, self._call, self._converted, False
+
+    def _call(self, *args: Any, **kwargs: Any) -> Any:
+        if not stack.eager or placement.observed:
+            return self._function(*args, **kwargs)
+        found = run_kept(self._calls, args, kwargs, False, stack.recorders)
+        return self._converted(args, kwargs, *found) if type(found) is tuple else found
+
+    def _converted(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], key: Any = None, given: int = 0
+    ) -> Any:
+        """Call the function; keep the call by its key if that comes for the second time."""
+        result = self._function(*args, **kwargs)
+        if key in self._calls:
+            self._calls[key] = self._rehearsed(key, (*args, *kwargs.values()), [*kwargs])
+        elif key is not None:
+            if len(self._calls) >= MOST:
+                self._calls.clear()
+            self._calls[key] = None
+        return result
+
+    def _rehearsed(
+        self, key: Any, arguments: tuple[Any, ...], names: Sequence[str]
+    ) -> EagerCall | Elements | Literal[False]:
+        """Return what is kept for a call, which runs again on a tensor of its own for each tensor in the arguments."""
+        copies, tensors, operations = _copied(arguments), list[Any](), _Operations()
+        have_key(copies, [], tensors, takes_variables=False)
+        count = len(copies) - len(names)
+        with recording_by([operations]):
+            result = self._function(*copies[:count], **dict(zip(names, copies[count:], strict=True)))
+        return operations.only_call(key, tensors, result)
+
+
+def _copied(x: Any) -> Any:
+    """Return arguments in which each tensor, or value of a variable, is another object."""
+    if type(x) is Variable:
+        return EagerTensor(x._array)
+    if type(x) is EagerTensor:
+        return EagerTensor(x._array, x._kind)
+    return type(x)(map(_copied, x)) if type(x) is list or type(x) is tuple else x
+
+
+class _Operations:
+    """A recorder of the operations that a function calls."""
+
+    def __init__(self) -> None:
+        self.found: list[tuple[Any, Sequence[Any], Mapping[str, Any], list[Any]]] = []
+
+    def computed(
+        self, op: Any, inputs: Sequence[Any], attrs: Mapping[str, Any], outputs: Sequence[Any]
+    ) -> None:
+        """Collect an operation."""
+        self.found.append((op, list(inputs), attrs, list(outputs)))
+
+    def added(self, operation: Any, builder: Any) -> None:
+        """Do nothing: operations of graphs are not kept."""
+
+    def grown(self, operation: Any, added: Any) -> None:
+        """Do nothing."""
+
+    def only_call(
+        self, key: Any, tensors: Sequence[Any], result: Any
+    ) -> EagerCall | Elements | Literal[False]:
+        """Return what is kept for the only operation, if its inputs are the tensors of a key and constants."""
+        if len(self.found) != 1:
+            return False
+        op, inputs, attributes, outputs = self.found[0]
+        results = result if type(result) is list else [result]
+        numbers = {id(x): i for i, x in enumerate(tensors)}
+        order = [numbers[id(x)] for x in inputs if id(x) in numbers]
+        if (
+            not isinstance(op, Signature)
+            or op.stateful
+            or not all(type(x) is EagerTensor for x in inputs)
+            or sorted(order) != list(range(len(tensors)))
+            or [*map(id, results)] != [*map(id, outputs)]
+        ):
+            return False
+        operands = [(KnownOperand if id(x) in numbers else Constant)(x._array) for x in inputs]
+        return kept_call(op, key, operands, order, attributes, result)
