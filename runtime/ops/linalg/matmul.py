@@ -76,8 +76,6 @@ def matmul(
     """
     if output_type is not None:
         a, b = (_widened(factor, dtypes.as_dtype(output_type)) for factor in (a, b))
-    if not (transpose_a or transpose_b or adjoint_a or adjoint_b or name):
-        return matmul_op(a, b)  # type: ignore[no-any-return]
     return matmul_op(a, b, transpose_a, transpose_b, adjoint_a, adjoint_b, name)  # type: ignore[no-any-return]
 
 

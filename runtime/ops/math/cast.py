@@ -43,7 +43,7 @@ def cast(x: TensorLike, dtype: Any, name: Name = None) -> Tensor:
     """
     wanted = dtype if type(dtype) is dtypes.DType else dtypes.as_dtype(dtype)
     if isinstance(x, Tensor):
-        return x if x.dtype is wanted else cast_op(x, wanted) if name is None else cast_op(x, wanted, name)
+        return x if x.dtype is wanted else cast_op(x, wanted, name)
     try:
         composite_dispatch.meet_rows(x)
         x = x if is_tensor_like(x) else convert_to_tensor(x)
