@@ -34,11 +34,11 @@ class SlurmClusterResolver(ClusterResolver):
 
     >>> import os
     >>> os.environ |= {"SLURM_PROCID": "1", "SLURM_STEP_NUM_TASKS": "2", "SLURM_STEP_NODELIST": "n[08-09]"}
-    >>> resolver = SlurmClusterResolver(tasks_per_node=1)
+    >>> resolver = SlurmClusterResolver(tasks_per_node=1, gpus_per_node=1, auto_set_gpu=False)
     >>> resolver.cluster_spec(), resolver.get_task_info()
     (ClusterSpec({'worker': ['n08:8888', 'n09:8888']}), ('worker', 1))
     >>> for name in ("PROCID", "STEP_NUM_TASKS", "STEP_NODELIST"):
-    ...     del os.environ[f"SLURM_{name}"]
+    ...     _ = os.environ.pop(f"SLURM_{name}", None)
     """
 
     def __init__(
