@@ -5,8 +5,8 @@
 
 They hash the rows of a matrix of bytes. The third, FarmHash's fingerprint, is in `strings/farmhash.py`.
 
->>> hashed(hash64, [b"hello", b""]) % 10
-array([8, 5], dtype=uint64)
+>>> (hashed(hash64, [b"hello", b"hi"]) % 10).tolist()
+[8, 9]
 """
 
 from __future__ import annotations

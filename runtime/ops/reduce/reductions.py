@@ -44,7 +44,7 @@ from ..math.comparison import equal
 from ..math.elementwise import as_real, conj, exp, is_finite
 from .leave_one_out_product import product_of_others
 from .minmax_kernels import largest, smallest
-from .short_axis_kernels import along_short, folded, is_narrow, is_short
+from .short_axis_kernels import LARGE, along_short, folded, is_narrow, is_short
 
 _add: Any = np.add.reduce
 _multiply: Any = np.multiply.reduce
@@ -88,7 +88,7 @@ def sum_of(input_tensor: Array, axis: Any, keepdims: bool) -> Array:
         if own.kind == "f":
             total += own.type(0)  # NumPy's initial value: it makes a sum of negative zeros +0.0
         return total
-    if own.char in _ONE_BY_ONE and is_narrow(np.add, input_tensor, axis):
+    if input_tensor.size >= LARGE and own.char in _ONE_BY_ONE and is_narrow(np.add, input_tensor, axis):
         return folded(np.add, input_tensor, axis, keepdims)
     return _add(input_tensor, axis, own, None, keepdims)
 

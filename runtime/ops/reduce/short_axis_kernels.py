@@ -46,7 +46,7 @@ def along_short(combine: Any, x: Array, keepdims: bool) -> Array:
     return found[..., None] if keepdims else found  # type: ignore[no-any-return]
 
 
-_LARGE, _WIDE = 1 << 13, 64
+LARGE, _WIDE = 1 << 13, 64
 
 
 def is_narrow(ufunc: np.ufunc, x: Array, axis: Any) -> bool:
@@ -55,7 +55,7 @@ def is_narrow(ufunc: np.ufunc, x: Array, axis: Any) -> bool:
     >>> [is_narrow(np.add, np.zeros(shape), 0) for shape in ((9999, 3), (99, 3), (9999,), (9999, 64))]
     [True, False, False, False]
     """
-    if x.size < _LARGE or not x.flags.c_contiguous:
+    if x.size < LARGE or not x.flags.c_contiguous:
         return False
     axes = _sorted(axis, x.ndim)
     if not axes or axes[-1] - axes[0] >= len(axes):
