@@ -101,8 +101,8 @@ def _count(region: Region, start: Register, limit: Register, delta: Register) ->
     is_up = b.icmp_signed(">", delta, zero)
     distance = b.select(is_up, b.sub(limit, start), b.sub(start, limit))
     stride = b.select(is_up, delta, b.sub(zero, delta))
-    count = b.sdiv(b.add(distance, b.sub(stride, one)), stride)
-    return Size.of(b.select(b.icmp_signed(">", distance, zero), count, zero))
+    e.demand(b.icmp_signed(">=", distance, zero))
+    return Size.of(b.sdiv(b.add(distance, b.sub(stride, one)), stride))
 
 
 @lowers("one_hot", sized=True)

@@ -313,7 +313,7 @@ def _(region: Region, operation: Operation, node: LazyValue, indices: LazyValue)
     if not node.size:
         raise RefusedError("the operand is empty")
     rows, wanted = region.readable(node), region.readable(indices)
-    rank, depth = len(indices.shape) - 1, indices.shape[-1]
+    rank, depth = len(indices.shape) - 1, coordinates_in(indices)
     batch = operation.attrs["batch_dims"]
     _demand_checked(region.e, node.shape[batch + depth :], indices.shape[:-1])
 
@@ -324,6 +324,14 @@ def _(region: Region, operation: Operation, node: LazyValue, indices: LazyValue)
 
     shape = (*indices.shape[:-1], *node.shape[batch + depth :])
     return IndexMap(node.dtype, shape, [rows, wanted], find, cost=2, once=False, fails=True)
+
+
+def coordinates_in(indices: LazyValue) -> int:
+    """Return the number of coordinates of an index: the last size of indices, which cannot be dynamic."""
+    depth = indices.shape[-1]
+    if isinstance(depth, Size):
+        raise RefusedError("the number of coordinates of an index is known only while the code runs")
+    return depth
 
 
 def coordinates(

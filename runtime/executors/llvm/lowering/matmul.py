@@ -172,7 +172,7 @@ def _axes(batch: Shape, a: Factor, b: Factor, size: int) -> list[_Axis]:
         distances = []
         for i, shape in enumerate((a.batch, b.batch, batch)):
             own = shape[-axis] if axis <= len(shape) else 1
-            distances.append(strides[i] if own == batch[-axis] else 0)
+            distances.append(0 if own == 1 else strides[i])
             strides[i] = strides[i] * own
         found.insert(0, _Axis(batch[-axis], *distances))
     return found

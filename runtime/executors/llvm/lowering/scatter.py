@@ -20,7 +20,7 @@ from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError, Site, lowers, site_of
 from .elementwise import add, divide, larger, multiply, smaller, subtract
 from .fill import asked_shape, shape_of
-from .indexing import batch_rank, coordinates, in_range
+from .indexing import batch_rank, coordinates, coordinates_in, in_range
 from .reshape import demand_shape
 
 Combine = Callable[[Emitter, Site, Element, Element], Element]
@@ -85,7 +85,7 @@ def _at_coordinates(
     """
     e = region.e
     wanted = region.readable(indices)
-    rank, depth = len(indices.shape) - 1, indices.shape[-1]
+    rank, depth = len(indices.shape) - 1, coordinates_in(indices)
     demand_shape(e, updates.shape, (*indices.shape[:-1], *where.shape[batch + depth :]))
     known = depth == 1 and region.has_checked(operand, where.shape[batch])
 

@@ -415,3 +415,20 @@ def test_gradients_of_products_of_some_elements() -> None:
         return tape.gradient(y, x)
 
     check(gradient, (NUMBERS, 3), (NUMBERS, 0), (NUMBERS[:5], 5))
+
+
+def test_batch_axes_of_products_may_be_different_registers_of_the_same_size() -> None:
+    def product(x: Any, mask: Any, other: Any) -> Any:
+        chosen = tf.boolean_mask(x, mask)
+        again = tf.reshape(other, (-1, tf.shape(chosen)[1], 2))
+        return tf.matmul(chosen, tf.boolean_mask(again, mask), transpose_b=True)
+
+    rows = np.arange(24, dtype=np.float32).reshape(4, 3, 2)
+    for mask in ([True, False, True, True], [False] * 3 + [True], [True] * 4):
+        check(product, (rows, np.array(mask), rows.reshape(-1) + 1))
+
+
+def test_a_range_that_ends_before_its_start_is_an_error() -> None:
+    native = check(lambda n: tf.range(n, 9), (1,), (2,), (3,), (4,), (5,), (9,))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Requires start <= limit"):
+        native.run([np.asarray(10, np.int32)])
