@@ -25,7 +25,7 @@ from ...ops.arrays.select_kernel import selected
 from ...ops.framework.static_values import checked_dims
 from ...ops.linalg import matrix_functions
 from ...ops.linalg.inverse_and_det import lapack
-from ...ops.reduce.short_axis_kernels import is_narrow, is_short
+from ...ops.reduce.short_axis_kernels import is_short, reduced_faster
 from .kernel_array import DEMAND, NumpyFunction, bare, wrapped
 from .numpy_namespace import rebound, substitute
 
@@ -139,7 +139,7 @@ def _permuted(index: Any, keys: Any, top: Any, rounds: int) -> Any:
 
 for _own, _other in (
     (is_short, lambda x, axis: False),  # XLA itself orders loops
-    (is_narrow, lambda ufunc, x, axis: False),
+    (reduced_faster, lambda ufunc, x, axis, keepdims: None),
     (is_one_tile, lambda *arrays: True),
     (are_many_rows, lambda x, axis: False),
     (run_all, _run_in_turn),

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .short_axis_kernels import along_short, folded, is_narrow, is_short
+from .short_axis_kernels import reduced_faster
 
 Array = np.ndarray[Any, Any]
 
@@ -29,11 +29,8 @@ def largest(
     >>> [str(largest(np.array(x))) for x in ([-0.0, 0.0], [0.0, -0.0], [-1.0, -0.0])]
     ['0.0', '0.0', '-0.0']
     """
-    if out is None and dtype is None and is_short(x, axis):
-        found = along_short(np.maximum, x, keepdims)
-    elif out is None and dtype is None and is_narrow(np.maximum, x, axis):
-        found = folded(np.maximum, x, axis, keepdims)
-    else:
+    found = reduced_faster(np.maximum, x, axis, keepdims) if out is None and dtype is None else None
+    if found is None:
         found = _larger(x, axis, dtype, out, keepdims, None if x.size else _lowest(x.dtype))
     return _signed(found, _both, x, axis, out, keepdims)
 
@@ -46,11 +43,8 @@ def smallest(
     >>> [str(smallest(np.array(x))) for x in ([-0.0, 0.0], [0.0, -0.0], [1.0, 0.0])]
     ['-0.0', '-0.0', '0.0']
     """
-    if out is None and dtype is None and is_short(x, axis):
-        found = along_short(np.minimum, x, keepdims)
-    elif out is None and dtype is None and is_narrow(np.minimum, x, axis):
-        found = folded(np.minimum, x, axis, keepdims)
-    else:
+    found = reduced_faster(np.minimum, x, axis, keepdims) if out is None and dtype is None else None
+    if found is None:
         found = _smaller(x, axis, dtype, out, keepdims, None if x.size else _highest(x.dtype))
     return _signed(found, _either, x, axis, out, keepdims)
 

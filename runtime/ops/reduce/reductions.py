@@ -44,7 +44,7 @@ from ..math.comparison import equal
 from ..math.elementwise import as_real, conj, exp, is_finite
 from .leave_one_out_product import product_of_others
 from .minmax_kernels import largest, smallest
-from .short_axis_kernels import LARGE, along_short, folded, is_narrow, is_short
+from .short_axis_kernels import reduced_faster
 
 _add: Any = np.add.reduce
 _multiply: Any = np.multiply.reduce
@@ -83,21 +83,19 @@ _ONE_BY_ONE = frozenset("fdbhilqBHILQ")
 def sum_of(input_tensor: Array, axis: Any, keepdims: bool) -> Array:
     """Return the sum along one or several axes, in the dtype itself."""
     own = input_tensor.dtype
-    if is_short(input_tensor, axis) and own.char in _ONE_BY_ONE:
-        total = along_short(np.add, input_tensor, keepdims)
-        if own.kind == "f":
-            total += own.type(0)  # NumPy's initial value: it makes a sum of negative zeros +0.0
-        return total
-    if input_tensor.size >= LARGE and own.char in _ONE_BY_ONE and is_narrow(np.add, input_tensor, axis):
-        return folded(np.add, input_tensor, axis, keepdims)
-    return _add(input_tensor, axis, own, None, keepdims)
+    found = reduced_faster(np.add, input_tensor, axis, keepdims) if own.char in _ONE_BY_ONE else None
+    if found is None:
+        return _add(input_tensor, axis, own, None, keepdims)
+    if own.kind == "f":
+        found += own.type(0)  # NumPy's initial value: it makes a sum of negative zeros +0.0
+    return found
 
 
 def _prod(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
-    if is_short(input_tensor, axis) and input_tensor.dtype.char in _ONE_BY_ONE:
-        return along_short(np.multiply, input_tensor, keepdims)
-    if input_tensor.dtype.char in _ONE_BY_ONE and is_narrow(np.multiply, input_tensor, axis):
-        return folded(np.multiply, input_tensor, axis, keepdims)
+    if input_tensor.dtype.char in _ONE_BY_ONE:
+        found = reduced_faster(np.multiply, input_tensor, axis, keepdims)
+        if found is not None:
+            return found
     return _multiply(input_tensor, axis, input_tensor.dtype, None, keepdims)
 
 

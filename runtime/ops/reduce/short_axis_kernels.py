@@ -46,7 +46,16 @@ def along_short(combine: Any, x: Array, keepdims: bool) -> Array:
     return found[..., None] if keepdims else found  # type: ignore[no-any-return]
 
 
-LARGE, _WIDE = 1 << 13, 64
+_LARGE, _WIDE = 1 << 13, 64
+
+
+def reduced_faster(ufunc: np.ufunc, x: Array, axis: Any, keepdims: bool) -> Array | None:
+    """Return a reduction in one of these ways if it is faster than NumPy's loops, else None."""
+    if x.size < 4 * _WORTH_IT:
+        return None
+    if is_short(x, axis):
+        return along_short(ufunc, x, keepdims)
+    return folded(ufunc, x, axis, keepdims) if is_narrow(ufunc, x, axis) else None
 
 
 def is_narrow(ufunc: np.ufunc, x: Array, axis: Any) -> bool:
@@ -55,7 +64,7 @@ def is_narrow(ufunc: np.ufunc, x: Array, axis: Any) -> bool:
     >>> [is_narrow(np.add, np.zeros(shape), 0) for shape in ((9999, 3), (99, 3), (9999,), (9999, 64))]
     [True, False, False, False]
     """
-    if x.size < LARGE or not x.flags.c_contiguous:
+    if x.size < _LARGE or not x.flags.c_contiguous:
         return False
     axes = _sorted(axis, x.ndim)
     if not axes or axes[-1] - axes[0] >= len(axes):
