@@ -40,8 +40,8 @@ class MeasuredNative(JitFunction):
         """Return None: no fast entry point may bypass the instrumentation."""
         return None
 
-    def _code_of(self, unit: Any, key: Any) -> Callable[[Any], Any]:
-        code = super()._code_of(unit, key)
+    def _code_of(self, unit: Any, key: Any, is_plain: bool) -> tuple[Callable[[Any], Any], None]:
+        code, _ = super()._code_of(unit, key, is_plain)
         spots = [_spot_of(row.operations) for row in unit.meter.rows]
 
         def run(arrays: Any) -> Any:
@@ -58,7 +58,7 @@ class MeasuredNative(JitFunction):
                     recorder.leave_to(depth)
             return results
 
-        return run
+        return run, None
 
 
 def _spot_of(operations: Sequence[Operation]) -> ProfilePoint:

@@ -5,6 +5,7 @@ The interpreter says what is right: `Wrong` is yielded for each other outcome.
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -16,6 +17,7 @@ from agc.runtime.core.tensor import EagerTensor
 from agc.runtime.dtypes import bool_
 from agc.runtime.executors import EXECUTORS, interpret
 from agc.runtime.executors.llvm import CannotCompileError, CompilationError, JitFunction, compile_graph
+from agc.runtime.functionalize.errors import NeverRunsError
 from agc.runtime.ir.graph import Graph, Operation, Value
 from agc.runtime.ir.value_types import TensorType
 from agc.runtime.ops.framework.op import REGISTRY
@@ -219,6 +221,19 @@ def _natively(graph: Graph, given: Sequence[Any]) -> Any:
     return native.run(list(given))
 
 
+def _with_varying_sizes(graph: Graph, given: Sequence[Any]) -> Any:
+    """The results of code in which each size greater than 1 is a register of its own."""
+    native, numbers = JitFunction(graph), itertools.count(1)
+    pattern = tuple(tuple(-next(numbers) if size > 1 else size for size in x.shape) for x in given)
+    try:
+        native.generalized(given, pattern)
+    except NeverRunsError:
+        pass
+    except CannotCompileError as refusal:
+        raise compile_graph.refused(graph, refusal) from None
+    return native.run(list(given))
+
+
 def _by_xla(graph: Graph, given: Sequence[Any]) -> Any:
     """The results of a program; the plan must not run what has no error."""
     from agc.runtime.executors.xla import XlaFunction  # imports JAX
@@ -309,6 +324,7 @@ EXECUTORS_SWEPT: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "plan of unknown ranks": (_of_nothing, lambda graph, given: EXECUTORS["plan"](graph)(list(given))),
     "native": (_as_known, _natively),
     "native of unknown sizes": (_masked, lambda graph, given: JitFunction(graph).run(list(given))),
+    "native of varying sizes": (_of_ranks, _with_varying_sizes),
     "automatic": (_as_known, _automatically),
     "xla": (_as_known, _by_xla),
 }

@@ -17,11 +17,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...functionalize.errors import CannotCompileError
+from ...functionalize.varying_shapes import VaryingType
 from ...ir.graph import Graph, Operation
 from ...ir.structured import is_loop
 from ...ir.value_types import ListType, TensorType, VariableType
 from . import llvm_engine
 from .arena import Arena
+from .codegen.dynamic_sizes import Size
 from .codegen.early_outputs import Donation
 from .codegen.function_builder import Emitter
 from .codegen.instrumentation import Instrumentation
@@ -31,7 +33,14 @@ from .codegen.outlining import instructions_of, is_slot, move_slots, redirect
 from .codegen.region_lowering import Region
 from .codegen.value_names import ValueNames
 from .kernel_callbacks import Callback, Sizes
-from .list_abi import description, export_list, import_list, sizes_described, tensors_handed_over
+from .list_abi import (
+    description,
+    export_list,
+    import_list,
+    import_tensor,
+    sizes_described,
+    tensors_handed_over,
+)
 from .opt_levels import Level, level
 from .parallel_codegen import Tasks
 from .unit_text import UnitText
@@ -157,7 +166,8 @@ class CompilationUnit:
 
     def _write(self, e: Emitter) -> None:
         arguments = iter(self.kernel.args)
-        inputs: list[LazyValue] = [_argument(e, value.spec, next(arguments)) for value in self.graph.inputs]
+        sizes: dict[int, Size] = {}
+        inputs = [_argument(e, value.spec, next(arguments), sizes) for value in self.graph.inputs]
         targets = [_target(value.spec, next(arguments)) for value in self.graph.outputs]
         region = Region(e, self.graph, inputs)
         specs = [value.spec for value in self.graph.outputs]
@@ -297,9 +307,11 @@ def _is_sized(spec: Any) -> bool:
     return isinstance(spec, TensorType) and spec.shape is not None and None in spec.shape
 
 
-def _argument(e: Emitter, spec: Any, address: Register) -> LazyValue:
+def _argument(e: Emitter, spec: Any, address: Register, sizes: dict[int, Size]) -> LazyValue:
     if isinstance(spec, ListType):
         return import_list(e, spec, address)
+    if isinstance(spec, VaryingType):
+        return import_tensor(e, spec, address, sizes)
     tensor = content(spec)
     buffer = Buffer(tensor.dtype, tensor.shape, address)  # type: ignore[arg-type]
     if tensor.shape == () and isinstance(spec, TensorType):

@@ -1,4 +1,4 @@
-"""Graphs that run as native code, with one compilation for each combination of shapes.
+"""Graphs that run as native code, with one compilation for each combination of shapes, or for all if there are many.
 
 >>> from agc.runtime import constant, function
 >>> double = function(lambda x: x + x).get_concrete_function(constant([1, 2]))
@@ -9,13 +9,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ...core.freed_memory import return_freed_memory
 from ...core.gc_pause import Pause
 from ...functionalize.errors import CannotCompileError, NeverRunsError
+from ...functionalize.varying_shapes import MOST_SHAPES, MOST_STATIC, ByPattern, Shapes, VaryingType
 from ...ir.graph import Graph
 from ...ir.nesting import room_for
 from ...ir.structured import communicates
@@ -27,19 +28,11 @@ from . import exclusive, llvm_engine, value_specialization
 from .call import native_call
 from .compile_graph import prepared, refused
 from .diagnostics import FaultBoundary
-from .list_abi import demand_compiled, described, received
+from .list_abi import demand_compiled, described, received, with_descriptors
 from .parallel_codegen import Tasks
 
 if TYPE_CHECKING:
     from .call.kernel import Kernel
-
-_MOST_SHAPES = 64
-
-_MOST_VALUES = 4
-"""Maximum number of codes for different values of integers.
-
-After that, one code with dynamic sizes serves all values.
-"""
 
 _TRIES = 3
 """Attempts before a run falls back to the plan, if other threads keep changing its variables."""
@@ -47,11 +40,20 @@ _TRIES = 3
 Compiled = Callable[[Sequence[Any]], Any]
 
 
+class Specialization(NamedTuple):
+    """Code for inputs of some shapes and values."""
+
+    code: Compiled
+    kernel: Kernel | None  # of code that is called without a wrapper
+    described: dict[int, Any]  # the types of results with descriptors
+    overwritten: dict[int, int]  # see exclusive.py
+
+
 class JitFunction(CompiledFunction):
-    """A graph that is compiled by LLVM for each combination of shapes that it is run with.
+    """A graph that is compiled by LLVM for the combinations of shapes that it is run with.
 
     `by_value` are the integer inputs whose values shapes depend on: the graph is also compiled for each of these
-    values.
+    values. After `MOST_STATIC` combinations of shapes, sizes that vary are dynamic: see `varying_shapes`.
     """
 
     _is_measured = False  # whether the code is instrumented for a profile
@@ -61,40 +63,37 @@ class JitFunction(CompiledFunction):
         graph = _combined(graph) if self._communicates else graph
         super().__init__(graph)
         self.by_value: tuple[int, ...] = ()
-        self._code: dict[Any, Compiled] = {}
-        self._kernels: dict[Any, Kernel] = {}  # of code that is called without a wrapper
+        self._code: dict[Any, Specialization] = {}
+        self._general = ByPattern[Specialization](self._variables)
         self._assigned: list[int] = []
-        self._overwritten: dict[Any, dict[int, int]] = {}  # by key, see exclusive.py
         self._lists = {
             i: value.spec for i, value in enumerate(graph.inputs) if isinstance(value.spec, ListType)
         }
         self._varies = False  # whether there were too many values to compile the graph for each
-        self._is_sized = False  # whether a result has a dynamic size
         self._made = [i for i, output in enumerate(graph.outputs) if isinstance(output.spec, ListType)]
-        self._specs: dict[Any, dict[int, Any]] = {}  # types of results with descriptors, by key
 
     @property
     def _is_plain(self) -> bool:
         """Return whether the code has the inputs and outputs of `run`, without conversions."""
         has_state = self._variables or self._lists or self._made or self._communicates
-        return not (has_state or self.by_value or self._is_sized)
+        return not (has_state or self.by_value)
 
     @property
     def shortest(self) -> Callable[[Sequence[Any]], Sequence[Any]] | None:
         """The code itself if it can replace `run`: tensors only, one combination of shapes; else None."""
         if not self._is_plain or not all(_is_fixed(value.spec) for value in self.graph.inputs):
             return None
-        return next(iter(self._code.values()), None)
+        return next((found.code for found in self._code.values() if not found.described), None)
 
     def kernel_for(self, arguments: Sequence[Any]) -> Kernel | None:
         """Return the kernel for these inputs, or None if they need a conversion."""
-        is_described = self._lists or self._made or self._is_sized
+        is_described = self._lists or self._made
         if self._streams or is_described or self.by_value or self._communicates or self._has_twins(arguments):
             return None
-        key = self._given(self._arrays(arguments))[0]
-        if key in self._overwritten:
-            return None  # `run` looks for other readers of the variables
-        kernel = self._kernels.get(key)
+        found = self._code.get(self._given(self._arrays(arguments))[0])
+        if found is None or found.described or found.overwritten:
+            return None  # with overwritten variables, `run` looks for other readers of them
+        kernel = found.kernel
         if kernel is not None and kernel.is_long and self._assigned:
             return None  # it releases the GIL, so variables may change during the run
         return kernel
@@ -150,18 +149,18 @@ class JitFunction(CompiledFunction):
         for _ in range(1 if self._communicates else _TRIES):
             arrays = self._arrays(arguments)
             key, given, needed = self._given(arrays)
-            code = self._code.get(key)
-            if code is None:
-                code = self._compiled(arguments)
+            special = self._code.get(key)
+            if special is None:
+                special = self._specialized(arguments)
                 arrays = self._arrays(arguments)
                 key, given, needed = self._given(arrays)
-            shared = exclusive.copied_if_shared(given, self._overwritten.get(key, {}), given is not arrays)
-            results = code(given)
+            shared = exclusive.copied_if_shared(given, special.overwritten, given is not arrays)
+            results = special.code(given)
             del needed
-            if results is FAILED or not (self._assigned or self._made or self._is_sized):
+            if results is FAILED or not (self._assigned or special.described):
                 return results
             count = len(self.graph.outputs)
-            found = self._described(results[:count], self._specs[key])
+            found = _received(results[:count], special.described)
             new = dict(zip(self._assigned, results[count:], strict=True))
             streams = {i: new.pop(i) for i in self._assigned if i >= len(self.graph.inputs)}
             before = [shared.get(i, arrays[i]) for i in new]
@@ -170,12 +169,6 @@ class JitFunction(CompiledFunction):
                     arguments[i]._array = state
                 return found
         return FAILED  # other threads keep changing the variables, which the plan does not wait for
-
-    def _described(self, results: Sequence[Any], described: dict[int, Any]) -> Sequence[Any]:
-        """Return the results, with descriptors converted to lists and tensors."""
-        if not described:
-            return results
-        return [received(x, described[i]) if i in described else x for i, x in enumerate(results)]
 
     def _given(self, arrays: list[Any]) -> tuple[Any, list[Any], Any]:
         """Return the key of the code for these inputs, the code's arguments, and objects to keep alive."""
@@ -197,43 +190,80 @@ class JitFunction(CompiledFunction):
             key[i] = array.shape, array.tobytes()
         return tuple(key), [x for i, x in enumerate(arrays) if i not in values], needed
 
-    def compiled(self, arguments: Sequence[Any]) -> Compiled:
-        """Return the code for inputs like these. Unexpected errors of the compiler raise CompilerFaultError."""
-        return self._compiled([*arguments, *self._streams])
+    def compiled(self, arguments: Sequence[Any]) -> None:
+        """Compile code for inputs like these. Unexpected errors of the compiler raise CompilerFaultError."""
+        self._specialized([*arguments, *self._streams])
 
-    def _compiled(self, arguments: Sequence[Any]) -> Compiled:
+    def generalized(self, arguments: Sequence[Any], pattern: Shapes) -> None:
+        """Compile code for all inputs whose shapes fit `pattern`, as those of these arguments do."""
+        arguments = [*arguments, *self._streams]
+        with FaultBoundary(self.graph), Pause(), room_for(self.graph):
+            known = [
+                VaryingType(value.dtype, sizes) if min(sizes, default=0) < 0 else None
+                for value, sizes in zip(self._whole.inputs, pattern, strict=True)
+            ]
+            unit = self._lowered(arguments, Tasks(), known)[0]
+            self._general.add(pattern, self._loaded(unit, pattern, known))
+
+    def _specialized(self, arguments: Sequence[Any]) -> Specialization:
+        """Return the code for inputs like these, and keep it for inputs of the same shapes."""
+        shapes = _shapes(self._arrays(arguments))
+        found = self._general.get(shapes) or self._generalized(arguments, shapes) or self._static(arguments)
+        if len(self._code) >= MOST_SHAPES:
+            self._code.pop(next(iter(self._code)))
+        self._code[self._given(self._arrays(arguments))[0]] = found
+        return found
+
+    def _generalized(self, arguments: Sequence[Any], shapes: Shapes) -> Specialization | None:
+        """Return code that has a register for each size that varies, once there are many shapes, if it is possible."""
+        if self._lists or self.by_value or self._is_measured:
+            return None
+        pattern = self._general.learned(shapes)
+        if pattern is not None:
+            try:
+                self.generalized(arguments[: len(self.graph.inputs)], pattern)
+            except NeverRunsError:
+                raise
+            except CannotCompileError:
+                self._general.close()
+        return self._general.get(shapes)
+
+    def _static(self, arguments: Sequence[Any]) -> Specialization:
+        """Compile code for these shapes only."""
         with FaultBoundary(self.graph), Pause(), room_for(self.graph):
             unit, by_value = self._lowered(arguments, Tasks())
             if by_value != self.by_value:
                 self.by_value = by_value
                 self._code.clear()
-            self._is_sized |= bool(unit.sized)
-            key = self._given(self._arrays(arguments))[0]
-            code = self._code_of(unit, key)
-        if len(self._code) >= _MOST_SHAPES:
-            oldest = next(iter(self._code))
-            self._code.pop(oldest), self._kernels.pop(oldest, None), self._overwritten.pop(oldest, None)
-        self._code[key] = code
-        self._specs[key] = dict(zip(self._made, unit.lists, strict=True)) | unit.sized
-        return code
+            return self._loaded(unit, self._given(self._arrays(arguments))[0])
 
-    def _lowered(self, arguments: Sequence[Any], tasks: Tasks | None = None) -> tuple[Any, tuple[int, ...]]:
+    def _lowered(
+        self, arguments: Sequence[Any], tasks: Tasks | None = None, known: Sequence[VaryingType | None] = ()
+    ) -> tuple[Any, tuple[int, ...]]:
         graph, self._assigned = prepared(self._whole)
-        self._varies |= bool(self.by_value) and len(self._code) >= _MOST_VALUES
+        self._varies |= bool(self.by_value) and len(self._code) >= MOST_STATIC
         return value_specialization.lowered_for(
-            graph, arguments, self._assigned, self.by_value, self._is_measured, self._varies, tasks
+            graph, arguments, self._assigned, self.by_value, self._is_measured, self._varies, tasks, known
         )
 
-    def _code_of(self, unit: Any, key: Any) -> Compiled:
-        """Return the function of a unit.
+    def _loaded(self, unit: Any, key: Any, known: Sequence[VaryingType | None] = ()) -> Specialization:
+        described = dict(zip(self._made, unit.lists, strict=True)) | unit.sized
+        first = len(self.graph.outputs)
+        overwritten = {self._assigned[i - first]: number for i, number in unit.overwritten.items()}
+        code, kernel = self._code_of(unit, key, self._is_plain and not (described or known))
+        if known:
+            code = with_descriptors(code, known)
+        return Specialization(code, None if known else kernel, described, overwritten)
 
-        It copies arrays that native code cannot read, and compiles anew for other shapes.
+    def _code_of(self, unit: Any, key: Any, is_plain: bool) -> tuple[Compiled, Kernel | None]:
+        """Return the function of a unit, and its kernel if that may be called without a wrapper.
+
+        The function copies arrays that native code cannot read. If `is_plain`, it can replace `run`.
         """
         from . import runtime_library, unit_cache
         from .compilation_unit import content
         from .loader import Loader
 
-        is_plain = self._is_plain
         failed = self.fail if is_plain else _failed
         inputs = unit.graph.inputs
 
@@ -260,17 +290,12 @@ class JitFunction(CompiledFunction):
         unit.forget()
         return_freed_memory()  # of the compiler: the first run needs new memory
         if unit.overwritten:
-            code = self._with_overwritten(code, unit, key)
-        if native_call.is_available():
-            self._kernels[key] = kernel
-        return code
+            code = self._with_overwritten(code, unit.overwritten)  # also after a mismatch
+        return code, kernel if native_call.is_available() else None
 
-    def _with_overwritten(self, code: Compiled, unit: Any, key: Any) -> Compiled:
+    def _with_overwritten(self, code: Compiled, overwritten: Mapping[int, int]) -> Compiled:
         """Return the code with the variables that it overwrites among its results."""
-        first, overwritten = len(self.graph.outputs), unit.overwritten
-        numbers = {self._assigned[i - first]: number for i, number in overwritten.items()}
-        self._overwritten[key] = numbers
-        count = first + len(self._assigned)
+        count = len(self.graph.outputs) + len(self._assigned)
 
         def complete(given: Sequence[Any]) -> Any:
             results = code(given)
@@ -289,11 +314,18 @@ def _combined(graph: Graph) -> Graph:
     return optimize(graph)
 
 
+def _received(results: Sequence[Any], described: dict[int, Any]) -> Sequence[Any]:
+    """Return the results, with descriptors converted to lists and tensors."""
+    if not described:
+        return results
+    return [received(x, described[i]) if i in described else x for i, x in enumerate(results)]
+
+
 def _failed(arrays: Sequence[Any]) -> Any:
     return FAILED
 
 
-def _shapes(arrays: Sequence[Any]) -> tuple[Any, ...]:
+def _shapes(arrays: Sequence[Any]) -> Shapes:
     return tuple([np.shape(array) for array in arrays])
 
 

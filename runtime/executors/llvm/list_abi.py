@@ -10,7 +10,7 @@ the last array of its elements.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,9 +18,11 @@ import numpy as np
 from ... import dtypes
 from ...functionalize.errors import CannotCompileError
 from ...functionalize.list_lengths import GrowingSpec, SizedSpec
+from ...functionalize.varying_shapes import VaryingType
 from ...ir.value_types import ListType, TensorType
 from ...ops.lists.tensor_array import Growing, PersistentArray
 from .arena import HEAD
+from .codegen.dynamic_sizes import Size
 from .codegen.function_builder import Emitter
 from .codegen.lazy_values import Buffer, LazyValue
 from .codegen.llvm_types import COMPILED, Register, integer, pointer
@@ -46,6 +48,17 @@ def import_list(e: Emitter, spec: ListType, address: Register) -> LazyValue:
         cells.may_grow = isinstance(spec, GrowingSpec)
         parts.append(cells)
     return List(*parts) if len(parts) == 1 else Lists(*parts)
+
+
+def import_tensor(e: Emitter, spec: VaryingType, address: Register, sizes: dict[int, Size]) -> Buffer:
+    """Import the tensor that an argument's descriptor refers to. `sizes` has the dynamic sizes of earlier inputs."""
+    data = e.b.inttoptr(e.load(dtypes.int64, address, e.word(0)), pointer())
+    shape = []
+    for axis, size in enumerate(spec.sizes):
+        if size < 0 and size not in sizes:
+            sizes[size] = Size.of(e.load(dtypes.int64, address, e.word(1 + axis)))
+        shape.append(sizes.get(size, size))
+    return Buffer(spec.dtype, tuple(shape), data)
 
 
 def export_list(
@@ -97,6 +110,24 @@ def tensors_handed_over(e: Emitter, nodes: Sequence[LazyValue], targets: Sequenc
 
 
 # In Python
+
+
+def with_descriptors(
+    code: Callable[[Sequence[Any]], Any], varying: Sequence[VaryingType | None]
+) -> Callable[[Sequence[Any]], Any]:
+    """Return a function of arrays that calls `code` with descriptors of those that have dynamic sizes."""
+    described = [(i, spec.dtype.numpy) for i, spec in enumerate(varying) if spec is not None]
+
+    def run(given: Sequence[Any]) -> Any:
+        arrays = list(given)
+        needed = []  # until the code has run
+        for i, dtype in described:
+            array = np.require(arrays[i], dtype, ["C", "A"])
+            needed.append(array)
+            arrays[i] = np.array((array.ctypes.data, *array.shape), np.int64)
+        return code(arrays)
+
+    return run
 
 
 def _owned(address: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:

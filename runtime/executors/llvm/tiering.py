@@ -12,8 +12,11 @@
    calls, and the faster one is kept (trial_times.py).
 5. If a graph cannot be compiled as a whole, its loops are (loop_compilation.py), or the plan stays.
 
+After some combinations of shapes, one decision serves all those of a pattern: native code has the sizes that vary in
+registers. Other than that, each combination is decided separately.
+
 So a program that ends at any time has taken at most twice as long as with plans alone. As always, the plan runs a call
-again if a check fails in native code. Each combination of shapes is decided separately.
+again if a check fails in native code.
 
 `AGC_JIT=0` in the environment and `tf.config.optimizer.set_jit(False)` disable tiering.
 """
@@ -32,8 +35,10 @@ from ...config import optimizer
 from ...core.freed_memory import return_freed_memory
 from ...core.gc_pause import Pause
 from ...functionalize.errors import CannotCompileError
+from ...functionalize.varying_shapes import MOST_SHAPES, ByPattern, Shapes
 from ...ir.graph import Graph
 from ...ir.structured import communicates
+from ...ir.value_types import TensorType
 from ...ops.lists.tensor_array import PersistentArray
 from ..runners import kernel_for
 from . import availability
@@ -63,8 +68,6 @@ MOST_VALUES = 16
 MOST_REFUSED = 3
 """The number of combinations of shapes that cannot be compiled after which no more are tried."""
 
-_MOST_SHAPES = 64
-
 Runner = Callable[[Sequence[Any]], Sequence[Any]]
 
 
@@ -83,6 +86,9 @@ class TieredRunner:
         self._has_one_shape = all(_is_fixed(value.spec) for value in graph.inputs)
         self._only: TierState | None = None
         self._waiting: list[Callable[[], None]] = []
+        self._general = ByPattern[TierState](
+            [i for i, value in enumerate(graph.inputs) if not isinstance(value.spec, TensorType)]
+        )
         self._by_value: tuple[int, ...] = ()  # the inputs that native code is specialized for by value
         self._refused = 0  # combinations of shapes without native code
 
@@ -132,15 +138,32 @@ class TieredRunner:
         key = self._key(arguments)
         trial = self._trials.get(key)
         if trial is None:
-            if len(self._trials) >= (MOST_VALUES if self._by_value else _MOST_SHAPES):
+            if len(self._trials) >= (MOST_VALUES if self._by_value else MOST_SHAPES):
                 if self._by_value:
                     return TierState(self, self._graph, self._plan, is_decided=True)
                 self._trials.pop(next(iter(self._trials)))
-            is_vain = self._refused >= MOST_REFUSED
-            trial = self._trials[key] = TierState(self, self._graph, self._plan, is_vain)
+            trial = self._trials[key] = self._new_trial(key)
         if self._has_one_shape:
             self._only = trial
         return trial
+
+    def _new_trial(self, key: Any) -> TierState:
+        """Return the state for new shapes or values: that of their pattern, if it is known."""
+        is_vain = self._refused >= MOST_REFUSED
+        if self._has_one_shape or self._by_value or is_vain:
+            return TierState(self, self._graph, self._plan, is_vain)
+        found = self._general.get(key)
+        if found is None:
+            pattern = self._general.learned(key)
+            found = TierState(self, self._graph, self._plan, pattern=pattern)
+            if pattern is not None:
+                self._general.add(pattern, found)
+        return found
+
+    def close_patterns(self) -> None:
+        """Decide each combination of shapes separately: native code with dynamic sizes is impossible."""
+        self._general.close()
+        self._trials = {key: trial for key, trial in self._trials.items() if trial.pattern is None}
 
     def _key(self, arguments: Sequence[Any]) -> Any:
         if self._has_one_shape:
@@ -169,11 +192,19 @@ def _is_fixed(spec: Any) -> bool:
 class TierState:
     """The state of a graph for one combination of shapes: times of the plan, and native code if there is any.
 
-    `chosen` is the final runner, once that is decided.
+    With `pattern`, it is the state for all shapes that fit it. `chosen` is the final runner, once that is decided.
     """
 
-    def __init__(self, owner: TieredRunner, graph: Graph, plan: Runner, is_decided: bool = False) -> None:
+    def __init__(
+        self,
+        owner: TieredRunner,
+        graph: Graph,
+        plan: Runner,
+        is_decided: bool = False,
+        pattern: Shapes | None = None,
+    ) -> None:
         self.owner = owner
+        self.pattern = pattern
         self.chosen: Runner | None = plan if is_decided else None
         self.native: Runner | None = None
         self.doubted: JitFunction | None = None  # native code whose results have not been compared yet
@@ -227,7 +258,8 @@ class TierState:
         results, difference = compared(native, plan, arguments, rehearse)
         compiler.spend(time.perf_counter() - start - planned[0])
         if difference == "":
-            self.doubted = None
+            if self.pattern is None:
+                self.doubted = None  # later calls run one of them: the times of equal shapes are comparable
             self._decide()
             return results
         compiled.clear()  # of runs that gave up
@@ -249,10 +281,11 @@ class TierState:
         """Choose the faster runner if that is known."""
         planned, compiled = self._times
         if self.native is not None and is_known(planned, compiled):
-            self._choose(self.native if min(compiled) - self.gain < min(planned) else self._plan)
+            time_of = min if self.pattern is None else sum
+            self._choose(self.native if time_of(compiled) - self.gain < time_of(planned) else self._plan)
 
     def _choose(self, runner: Runner) -> None:
-        self.chosen = runner
+        self.chosen, self.doubted = runner, None
         if runner is self.native:
             return_freed_memory()  # of the plan
         self.owner.decided()
@@ -289,8 +322,14 @@ def _compiled(trial: TierState, graph: Graph, arguments: list[Any]) -> Runner | 
         return with_native_parts(graph)  # a comparison of two runs would communicate twice
     native = JitFunction(graph)
     try:
-        native.compiled(arguments)
+        if trial.pattern is not None:
+            native.generalized(arguments, trial.pattern)
+        else:
+            native.compiled(arguments)
     except CannotCompileError:
+        if trial.pattern is not None:
+            trial.owner.close_patterns()
+            return None
         return with_native_parts(graph)
     trial.owner.depends_on(native.by_value, trial, arguments)
     trial.gain = CALL if native.kernel_for(arguments) is not None else 0.0

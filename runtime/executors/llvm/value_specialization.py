@@ -16,6 +16,7 @@ import numpy as np
 
 from ...functionalize.errors import CannotCompileError, NeverRunsError
 from ...functionalize.value_specialization import first_possible, may_be_shape
+from ...functionalize.varying_shapes import VaryingType
 from ...ir.graph import Constant, Graph
 from ...ir.value_types import ListType, TensorType
 from .compile_graph import lowered
@@ -31,20 +32,23 @@ def lowered_for(
     is_measured: bool = False,
     sizes_first: bool = False,
     tasks: Tasks | None = None,
+    varying: Sequence[VaryingType | None] = (),
 ) -> tuple[Any, tuple[int, ...]]:
     """Compile a graph for these inputs. Return the unit, and the inputs it is specialized for, `by_value` included.
 
     Lists are specialized by length. With `sizes_first`, dynamic sizes are preferred if possible. With `tasks`,
-    LLVM begins with complete functions.
+    LLVM begins with complete functions. `varying` has the types of inputs with dynamic sizes.
     """
 
     def attempt(chosen: Sequence[int], with_sizes: bool) -> Any:
         known = [
-            _known(value.spec, argument, i in chosen)
+            (varying[i] if varying else None) or _known(value.spec, argument, i in chosen)
             for i, (value, argument) in enumerate(zip(graph.inputs, arguments, strict=True))
         ]
         return lowered(graph, known, assigned, is_measured, with_sizes, tasks=tasks)
 
+    if varying:
+        return attempt((), with_sizes=True), ()
     if sizes_first:
         with contextlib.suppress(CannotCompileError):
             return attempt((), with_sizes=True), ()

@@ -1,0 +1,191 @@
+"""Shapes that vary between calls: the first are compiled each, and then one code has the varying sizes in registers."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import agc.runtime as tf
+import numpy as np
+import pytest
+from agc.runtime.executors import EXECUTORS, interpret
+from agc.runtime.executors.llvm import JitFunction, tiering
+from agc.runtime.functionalize.errors import CannotCompileError
+from agc.runtime.functionalize.varying_shapes import MOST_STATIC
+
+RANDOM = np.random.default_rng(3)
+SIZES = [(3, 4), (5, 6), (7, 8), (2, 9), (9, 10), (11, 3), (13, 17), (6, 6), (30, 40)]
+BATCH = tf.TensorSpec([None, None, 8])
+
+
+def floats(*shape: int) -> Any:
+    return RANDOM.standard_normal(shape).astype(np.float32)
+
+
+def native_of(program: Any, *specs: Any) -> JitFunction:
+    return JitFunction(tf.function(program, input_signature=specs).get_concrete_function().graph)
+
+
+def check(native: JitFunction, *given: Any) -> None:
+    """Compare native code with the interpreter; the plan must not run."""
+    for found, wanted in zip(native.run(list(given)), interpret(native.graph, list(given)), strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-4)
+        assert np.asarray(found).dtype == np.asarray(wanted).dtype
+    assert native._plan is None
+
+
+def heads(x: Any) -> Any:
+    shape = tf.shape(x)
+    return tf.transpose(tf.reshape(x, (shape[0], shape[1], 2, 4)), (0, 2, 1, 3))
+
+
+def attention(x: Any, mask: Any) -> Any:
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        q = heads(x)
+        scores = tf.nn.softmax(tf.matmul(q, q, transpose_b=True) - 1e9 * (1 - mask[:, None, None, :]))
+        y = tf.reshape(tf.transpose(scores @ q, (0, 2, 1, 3)), tf.shape(x))
+    return y, tape.gradient(y, x)
+
+
+def recurrence(x: Any) -> Any:
+    h = tf.zeros([tf.shape(x)[0], 8])
+    for step in tf.range(tf.shape(x)[1]):
+        h = tf.tanh(h + x[:, step])
+    return h
+
+
+def pooled(x: Any) -> Any:
+    return tf.nn.max_pool2d(tf.nn.conv2d(x[..., None], tf.ones([3, 3, 1, 2]), 1, "SAME"), 2, 2, "SAME")
+
+
+@pytest.mark.parametrize("program", [recurrence, pooled, lambda x: tf.nn.log_softmax(x, 1)])
+def test_one_code_serves_all_sizes(program: Any) -> None:
+    native = native_of(program, BATCH)
+    for n, length in SIZES:
+        check(native, floats(n, length, 8))
+    assert len(native._general._values) == 1 and len(native._code) == len(SIZES)
+    assert len({id(each.code) for each in native._code.values()}) == MOST_STATIC + 1
+
+
+def test_sizes_that_are_equal_in_each_call_are_one_register() -> None:
+    native = native_of(attention, BATCH, tf.TensorSpec([None, None]))
+    for n, length in SIZES:
+        check(native, floats(n, length, 8), np.ones((n, length), np.float32))
+    assert list(native._general._values) == [((-1, -2, 8), (-1, -2))]
+
+
+def test_a_size_that_is_no_longer_equal_makes_a_new_pattern() -> None:
+    native = native_of(lambda x, y: x[:2] + y[:2], tf.TensorSpec([None]), tf.TensorSpec([None]))
+    for n, m in [(2, 2), (3, 3), (4, 4), (5, 5), (6, 6), (7, 9), (9, 7), (8, 8)]:
+        check(native, floats(n), floats(m))
+    assert list(native._general._values) == [((-1,), (-1,)), ((-1,), (-2,))]
+
+
+def test_sizes_of_zero_and_one_are_static() -> None:
+    native = native_of(lambda x, y: x + y, tf.TensorSpec([None, None]), tf.TensorSpec([None, None]))
+    pairs = [(2, 2), (3, 5), (4, 3), (5, 4), (6, 6), (1, 7), (7, 1), (0, 4), (4, 0), (1, 1), (0, 1), (9, 9)]
+    for n, m in pairs:
+        check(native, floats(n, m), floats(n, m))
+        check(native, floats(1, m), floats(n, m))
+
+
+def test_variables_are_assigned_by_code_for_all_sizes() -> None:
+    weights = tf.Variable(np.ones((8, 8), np.float32))
+    copy = tf.Variable(weights)
+
+    def step(w: Any, x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(tf.nn.relu(x @ w) ** 2)
+        w.assign_sub(0.1 * tape.gradient(loss, w))
+        return loss
+
+    spec = tf.TensorSpec([None, 8])
+    native = tf.function(lambda x: step(weights, x), input_signature=[spec], jit_compile=True)
+    plan = tf.function(lambda x: step(copy, x), input_signature=[spec], experimental_executor="plan")
+    for n in (3, 5, 8, 13, 21, 34, 55, 4, 2, 1, 89):
+        x = floats(n, 8)
+        np.testing.assert_allclose(native(tf.constant(x)), plan(tf.constant(x)), rtol=1e-4)
+        np.testing.assert_allclose(weights, copy, rtol=1e-4)
+
+
+def test_inputs_may_be_strided_views_and_results_may_be_inputs() -> None:
+    native = native_of(lambda x: (x, x * 2), tf.TensorSpec([None]))
+    for n in range(2, 12):
+        x = floats(2 * n)[::2]
+        kept, twice = native.run([x])
+        np.testing.assert_array_equal(kept, x)
+        np.testing.assert_array_equal(twice, x * 2)
+
+
+def test_errors_are_those_of_the_plan() -> None:
+    @tf.function(input_signature=[tf.TensorSpec([None]), tf.TensorSpec([None])], jit_compile=True)
+    def total(x: Any, y: Any) -> Any:
+        return tf.reduce_sum(x + y)
+
+    for n in (2, 3, 4, 5, 6):
+        total(tf.ones(n), tf.ones(n))
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"(?s)add.*test_varying_shapes.py"):
+        total(tf.ones(7), tf.ones(8))
+    for n in (2, 3, 4, 9):
+        assert total(tf.ones(n), tf.ones(1)).numpy() == 2 * n
+
+
+def refuse(*arguments: Any) -> None:
+    raise CannotCompileError(["a size is divided"])
+
+
+def test_graphs_that_need_static_sizes_are_compiled_for_each_shape(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(JitFunction, "generalized", refuse)
+    native = native_of(recurrence, BATCH)
+    for n in range(2, 10):
+        check(native, floats(n, 3, 8))
+    assert native._general._is_closed and len({id(each.code) for each in native._code.values()}) == 8
+
+
+def test_threads_share_the_code() -> None:
+    native = native_of(recurrence, BATCH)
+    faults: list[BaseException] = []
+
+    def run(first: int) -> None:
+        try:
+            for n in range(first, first + 12):
+                check(native, np.full((n, 3, 8), 0.5, np.float32))
+        except BaseException as fault:
+            faults.append(fault)
+
+    threads = [threading.Thread(target=run, args=(first,)) for first in (2, 5, 8)]
+    [thread.start() for thread in threads], [thread.join() for thread in threads]
+    assert faults == []
+
+
+def test_automatic_mode_decides_once_for_all_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("AGC_JIT", raising=False)
+    monkeypatch.setattr(tiering, "ask", tiering._compile)
+    monkeypatch.setattr(tiering, "HOT", -1.0)
+    monkeypatch.setattr(tiering.compiler, "left", lambda: np.inf)
+    graph = tf.function(recurrence, input_signature=[BATCH]).get_concrete_function().graph
+    runner = tiering.TieredRunner(graph, EXECUTORS["plan"](graph))
+    for n in range(2, 40):
+        x = floats(n, 3, 8)
+        np.testing.assert_allclose(runner.run([x])[0], interpret(graph, [x])[0], rtol=1e-4, atol=1e-5)
+    states = {id(state): state for state in runner._trials.values()}
+    assert len(states) == MOST_STATIC + 1
+    (general,) = [state for state in states.values() if state.pattern is not None]
+    assert general.pattern == ((-1, 3, 8),) and general.chosen is not None
+
+
+def test_automatic_mode_goes_on_for_each_shape_if_sizes_must_be_static(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("AGC_JIT", raising=False)
+    monkeypatch.setattr(tiering, "ask", tiering._compile)
+    monkeypatch.setattr(tiering, "HOT", -1.0)
+    monkeypatch.setattr(JitFunction, "generalized", refuse)
+    graph = tf.function(recurrence, input_signature=[BATCH]).get_concrete_function().graph
+    runner = tiering.TieredRunner(graph, EXECUTORS["plan"](graph))
+    for n in [*range(2, 12), *range(2, 12)]:
+        x = floats(n, 3, 8)
+        np.testing.assert_allclose(runner.run([x])[0], interpret(graph, [x])[0], rtol=1e-4, atol=1e-5)
+    assert all(state.pattern is None for state in runner._trials.values())
+    assert sum(state.native is not None or state.doubted is not None for state in runner._trials.values()) > 5
