@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 from agc.autograph.disk_cache import sources
 
+from ...functionalize.varying_shapes import VaryingType
 from ...ir.graph import Constant, Graph
 from ...ir.json_format import serialize
 from ...kernels import blas, blas_limit, native_pool
@@ -34,12 +35,13 @@ _READ = ("core", "executors", "functionalize", "ir", "kernels", "ops")
 
 
 def key(graph: Graph, donors: Mapping[int, int]) -> str | None:
-    """Return the key of the unit of a graph with static shapes; None for large constants and for Python objects."""
+    """Return the key of the unit of a graph without lists; None for large constants and for Python objects."""
     operands = (operand for operation in graph.walk() for operand in operation.inputs)
     if sum(operand.value.nbytes for operand in operands if isinstance(operand, Constant)) > _LARGEST:
         return None
     try:
-        text = json.dumps([serialize(graph, portable=True, with_origins=False), [*donors.items()]])
+        sizes = [value.spec.sizes for value in graph.inputs if isinstance(value.spec, VaryingType)]
+        text = json.dumps([serialize(graph, portable=True, with_origins=False), sizes, [*donors.items()]])
     except (TypeError, ValueError):
         return None
     return llvm_engine.key(f"{_surroundings()}\n{text}")

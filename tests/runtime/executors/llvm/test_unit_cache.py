@@ -186,3 +186,16 @@ def test_a_damaged_entry_counts_as_none(lowered: list[str], tmp_path: Path) -> N
         path.write_bytes(path.read_bytes()[:-1])
     np.testing.assert_array_equal(tf.function(scaled, jit_compile=True)(x), scaled(x))
     assert len(lowered) == 2
+
+
+def test_patterns_of_dynamic_sizes_are_different_units(lowered: list[str]) -> None:
+    def total(x: Any, y: Any) -> Any:
+        return tf.reduce_sum(x[1:]) - tf.reduce_sum(y[:-1])
+
+    spec = tf.TensorSpec([None])
+    for sizes in ([(n, n) for n in range(2, 8)], [(n, n + 1) for n in range(2, 8)]):
+        native = tf.function(total, input_signature=[spec, spec], jit_compile=True)
+        for n, m in sizes:
+            x, y = tf.range(n, dtype=tf.float32), tf.range(float(m))
+            assert native(x, y).numpy() == total(x, y).numpy()
+    assert len(lowered) == 10
