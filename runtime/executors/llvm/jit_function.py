@@ -8,6 +8,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -47,6 +49,7 @@ class Specialization(NamedTuple):
     kernel: Kernel | None  # of code that is called without a wrapper
     described: dict[int, Any]  # the types of results with descriptors
     overwritten: dict[int, int]  # see exclusive.py
+    is_general: bool  # whether it has dynamic sizes
 
 
 class JitFunction(CompiledFunction):
@@ -65,6 +68,8 @@ class JitFunction(CompiledFunction):
         self.by_value: tuple[int, ...] = ()
         self._code: dict[Any, Specialization] = {}
         self._general = ByPattern[Specialization](self._variables)
+        self._often: set[Any] = set()  # keys of shapes that code with dynamic sizes has run for long
+        self._seconds = math.inf  # of the last compilation for one combination of shapes
         self._assigned: list[int] = []
         self._lists = {
             i: value.spec for i, value in enumerate(graph.inputs) if isinstance(value.spec, ListType)
@@ -208,11 +213,35 @@ class JitFunction(CompiledFunction):
     def _specialized(self, arguments: Sequence[Any]) -> Specialization:
         """Return the code for inputs like these, and keep it for inputs of the same shapes."""
         shapes = _shapes(self._arrays(arguments))
-        found = self._general.get(shapes) or self._generalized(arguments, shapes) or self._static(arguments)
+        found = None
+        if self._given(self._arrays(arguments))[0] not in self._often:
+            found = self._general.get(shapes) or self._generalized(arguments, shapes)
+        found = found or self._static(arguments)
+        key = self._given(self._arrays(arguments))[0]
         if len(self._code) >= MOST_SHAPES:
             self._code.pop(next(iter(self._code)))
-        self._code[self._given(self._arrays(arguments))[0]] = found
-        return found
+        self._code[key] = self._metered(found, key) if found.is_general else found
+        return self._code[key]
+
+    def _metered(self, general: Specialization, key: Any) -> Specialization:
+        """Return code that is replaced for these shapes once it has run for as long as a compilation takes.
+
+        Code for the shapes alone may be several times as fast. So no call waits for more than twice the time of the
+        better choice.
+        """
+        spent = 0.0
+
+        def run(given: Sequence[Any]) -> Any:
+            nonlocal spent
+            start = time.perf_counter()
+            results = general.code(given)
+            spent += time.perf_counter() - start
+            if spent > self._seconds:
+                self._often.add(key)
+                self._code.pop(key, None)
+            return results
+
+        return general._replace(code=run)
 
     def _generalized(self, arguments: Sequence[Any], shapes: Shapes) -> Specialization | None:
         """Return code that has a register for each size that varies, once there are many shapes, if it is possible."""
@@ -230,12 +259,15 @@ class JitFunction(CompiledFunction):
 
     def _static(self, arguments: Sequence[Any]) -> Specialization:
         """Compile code for these shapes only."""
+        start = time.perf_counter()
         with FaultBoundary(self.graph), Pause(), room_for(self.graph):
             unit, by_value = self._lowered(arguments, Tasks())
             if by_value != self.by_value:
                 self.by_value = by_value
                 self._code.clear()
-            return self._loaded(unit, self._given(self._arrays(arguments))[0])
+            found = self._loaded(unit, self._given(self._arrays(arguments))[0])
+        self._seconds = time.perf_counter() - start
+        return found
 
     def _lowered(
         self, arguments: Sequence[Any], tasks: Tasks | None = None, known: Sequence[VaryingType | None] = ()
@@ -253,7 +285,7 @@ class JitFunction(CompiledFunction):
         code, kernel = self._code_of(unit, key, self._is_plain and not (described or known))
         if known:
             code = with_descriptors(code, known)
-        return Specialization(code, None if known else kernel, described, overwritten)
+        return Specialization(code, None if known else kernel, described, overwritten, bool(known))
 
     def _code_of(self, unit: Any, key: Any, is_plain: bool) -> tuple[Compiled, Kernel | None]:
         """Return the function of a unit, and its kernel if that may be called without a wrapper.

@@ -56,6 +56,9 @@ HOT = 0.05
 EACH = 1e-5
 """Further seconds for each operation of the graph."""
 
+OFTEN = 20
+"""The factor of the time after which shapes that fit a pattern get native code of their own."""
+
 COMPARISON = 2
 """The time of a comparison, in calls of the plan: native code runs, and the plan perhaps with other inputs."""
 
@@ -148,22 +151,23 @@ class TieredRunner:
         return trial
 
     def _new_trial(self, key: Any) -> TierState:
-        """Return the state for new shapes or values: that of their pattern, if it is known."""
+        """Return the state for new shapes or values. With a known pattern, its state is the plan of the new one."""
         is_vain = self._refused >= MOST_REFUSED
         if self._has_one_shape or self._by_value or is_vain:
             return TierState(self, self._graph, self._plan, is_vain)
-        found = self._general.get(key)
-        if found is None:
+        general = self._general.get(key)
+        if general is None:
             pattern = self._general.learned(key)
-            found = TierState(self, self._graph, self._plan, pattern=pattern)
-            if pattern is not None:
-                self._general.add(pattern, found)
-        return found
+            if pattern is None:
+                return TierState(self, self._graph, self._plan)
+            general = TierState(self, self._graph, self._plan, pattern=pattern)
+            self._general.add(pattern, general)
+        return TierState(self, self._graph, general.run, hot=OFTEN * self.hot)
 
     def close_patterns(self) -> None:
         """Decide each combination of shapes separately: native code with dynamic sizes is impossible."""
         self._general.close()
-        self._trials = {key: trial for key, trial in self._trials.items() if trial.pattern is None}
+        self._trials = {}
 
     def _key(self, arguments: Sequence[Any]) -> Any:
         if self._has_one_shape:
@@ -202,9 +206,11 @@ class TierState:
         plan: Runner,
         is_decided: bool = False,
         pattern: Shapes | None = None,
+        hot: float | None = None,
     ) -> None:
         self.owner = owner
         self.pattern = pattern
+        self._hot = owner.hot if hot is None else hot
         self.chosen: Runner | None = plan if is_decided else None
         self.native: Runner | None = None
         self.doubted: JitFunction | None = None  # native code whose results have not been compared yet
@@ -220,7 +226,7 @@ class TierState:
 
     def run(self, arguments: Sequence[Any]) -> Sequence[Any]:
         """Run, measure, and decide after enough measurements."""
-        if not self._asked and self._spent > self.owner.hot:
+        if not self._asked and self._spent > self._hot:
             self._asked = True
             self._job = ask(self, self._graph, list(arguments))
         job = self._job

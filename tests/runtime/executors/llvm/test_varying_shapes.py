@@ -65,7 +65,7 @@ def test_one_code_serves_all_sizes(program: Any) -> None:
     for n, length in SIZES:
         check(native, floats(n, length, 8))
     assert len(native._general._values) == 1 and len(native._code) == len(SIZES)
-    assert len({id(each.code) for each in native._code.values()}) == MOST_STATIC + 1
+    assert sum(each.is_general for each in native._code.values()) == len(SIZES) - MOST_STATIC
 
 
 def test_sizes_that_are_equal_in_each_call_are_one_register() -> None:
@@ -140,7 +140,18 @@ def test_graphs_that_need_static_sizes_are_compiled_for_each_shape(monkeypatch: 
     native = native_of(recurrence, BATCH)
     for n in range(2, 10):
         check(native, floats(n, 3, 8))
-    assert native._general._is_closed and len({id(each.code) for each in native._code.values()}) == 8
+    assert native._general._is_closed and len(native._code) == 8
+    assert not any(each.is_general for each in native._code.values())
+
+
+def test_a_shape_that_runs_for_long_gets_code_of_its_own() -> None:
+    native = native_of(recurrence, BATCH)
+    for n in range(2, 10):
+        check(native, floats(n, 3, 8))
+    native._seconds = 0.0  # the time of a compilation
+    for _ in range(3):
+        check(native, floats(9, 3, 8))
+    assert [each.is_general for each in native._code.values()] == [False] * 4 + [True] * 3 + [False]
 
 
 def test_threads_share_the_code() -> None:
@@ -169,10 +180,22 @@ def test_automatic_mode_decides_once_for_all_sizes(monkeypatch: pytest.MonkeyPat
     for n in range(2, 40):
         x = floats(n, 3, 8)
         np.testing.assert_allclose(runner.run([x])[0], interpret(graph, [x])[0], rtol=1e-4, atol=1e-5)
-    states = {id(state): state for state in runner._trials.values()}
-    assert len(states) == MOST_STATIC + 1
-    (general,) = [state for state in states.values() if state.pattern is not None]
+    (general,) = runner._general._values.values()
     assert general.pattern == ((-1, 3, 8),) and general.chosen is not None
+
+
+def test_automatic_mode_compiles_a_shape_that_is_used_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+    monkeypatch.delenv("AGC_JIT", raising=False)
+    monkeypatch.setattr(tiering, "ask", lambda state, graph, arguments: asked.append(arguments[0].shape))
+    graph = tf.function(recurrence, input_signature=[BATCH]).get_concrete_function().graph
+    runner = tiering.TieredRunner(graph, EXECUTORS["plan"](graph))
+    for n in range(2, 9):
+        runner.run([floats(n, 3, 8)])
+    runner._trial([floats(8, 3, 8)])._spent = tiering.OFTEN * runner.hot + 1
+    runner.run([floats(8, 3, 8)])
+    runner.run([floats(7, 3, 8)])
+    assert asked == [(8, 3, 8)]
 
 
 def test_automatic_mode_goes_on_for_each_shape_if_sizes_must_be_static(
@@ -187,5 +210,5 @@ def test_automatic_mode_goes_on_for_each_shape_if_sizes_must_be_static(
     for n in [*range(2, 12), *range(2, 12)]:
         x = floats(n, 3, 8)
         np.testing.assert_allclose(runner.run([x])[0], interpret(graph, [x])[0], rtol=1e-4, atol=1e-5)
-    assert all(state.pattern is None for state in runner._trials.values())
+    assert runner._general._is_closed and not runner._general._values
     assert sum(state.native is not None or state.doubted is not None for state in runner._trials.values()) > 5
