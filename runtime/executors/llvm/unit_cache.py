@@ -96,11 +96,15 @@ def read(key: str, graph: Graph) -> StoredUnit | None:
     if data is None:
         return None
     head, _, rest = data.partition(b"\n")
-    entry = json.loads(head)
-    ends = [*itertools.accumulate(entry["sizes"])]
-    parts = [rest[begin:end] for begin, end in zip([0, *ends], ends, strict=False)]
-    _begin(entry["symbols"])
-    return StoredUnit(graph, entry, parts)
+    try:
+        entry = json.loads(head)
+        ends = [*itertools.accumulate(entry["sizes"], initial=0)]
+        parts = [rest[begin:end] for begin, end in itertools.pairwise(ends)]
+        unit = StoredUnit(graph, entry, parts) if ends[-1] == len(rest) else None
+        _begin(entry["symbols"])
+    except (AttributeError, LookupError, RecursionError, TypeError, ValueError):  # it has another form
+        return None
+    return unit
 
 
 def _begin(symbols: Sequence[str]) -> None:

@@ -188,6 +188,26 @@ def test_a_damaged_entry_counts_as_none(lowered: list[str], tmp_path: Path) -> N
     assert len(lowered) == 2
 
 
+@pytest.mark.parametrize(
+    "entry",
+    [
+        pytest.param(b"", id="empty"),
+        pytest.param(b"{\n", id="not JSON"),
+        pytest.param(b"\xff\n", id="not text"),
+        pytest.param(b"[]\n", id="list"),
+        pytest.param(b"{}\n", id="without fields"),
+        pytest.param(b"[" * 100_000 + b"\n", id="deep"),
+        pytest.param(b'{"sizes": ["1"]}\n', id="sizes of another type"),
+        pytest.param(b'{"sizes": [1e999]}\n', id="endless size"),
+        pytest.param(b'{"sizes": [9]}\n1234', id="too short"),
+    ],
+)
+def test_an_entry_of_another_form_counts_as_none(monkeypatch: pytest.MonkeyPatch, entry: bytes) -> None:
+    graph = tf.function(scaled).get_concrete_function(tf.constant([1.0])).graph
+    monkeypatch.setattr(unit_cache.object_cache, "read", lambda key: entry)
+    assert unit_cache.read("key", graph) is None
+
+
 def test_patterns_of_dynamic_sizes_are_different_units(lowered: list[str]) -> None:
     def total(x: Any, y: Any) -> Any:
         return tf.reduce_sum(x[1:]) - tf.reduce_sum(y[:-1])
