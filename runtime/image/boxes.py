@@ -22,12 +22,13 @@ from ..ops.arrays.reshape import expand_dims, reshape
 from ..ops.arrays.shape_ops import shape as shape_of
 from ..ops.arrays.shape_ops import size
 from ..ops.arrays.where_ops import where
+from ..ops.assertions.assert_op import Assert
 from ..ops.framework.op import Name
 from ..ops.image import non_max_suppression as suppressing
 from ..ops.image.draw_boxes import drawn_boxes
 from ..ops.math.cast import cast
-from ..ops.math.elementwise import ceil, floor
-from ..ops.reduce.reductions import reduce_prod
+from ..ops.math.elementwise import ceil, floor, is_finite
+from ..ops.reduce.reductions import reduce_all, reduce_prod
 from .batch_rank import size_of
 
 
@@ -208,6 +209,7 @@ def crop_and_resize(
     for x, rank, what in ((images, 4, "image"), (corners, 2, "boxes")):
         if x.shape.rank not in (rank, None):
             raise ValueError(f"crop_and_resize: `{what}` must have rank {rank}, not the shape {x.shape}")
+    Assert(reduce_all(is_finite(corners)), ["crop_and_resize: boxes must be finite:", corners])
     owners = reshape(cast(box_indices, dtypes.int32), stack([shape_of(corners)[0]]))
     wanted = convert_to_tensor(crop_size, dtypes.int32)
     ys = _positions(corners[:, 0], corners[:, 2], wanted[0], size_of(images, 1))

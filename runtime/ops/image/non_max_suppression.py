@@ -108,7 +108,7 @@ def corners_overlap(boxes: Array) -> Overlaps:
         width = np.minimum(x2[one], x2[others]) - np.maximum(x1[one], x1[others])
         shared = np.maximum(height, 0) * np.maximum(width, 0)
         both = areas[one] + areas[others] - shared
-        usable = (areas[one] > 0) & (areas[others] > 0)
+        usable = ~((areas[one] <= 0) | (areas[others] <= 0))
         return np.divide(shared, both, out=np.zeros_like(shared), where=usable)
 
     return overlap
@@ -131,7 +131,10 @@ def greedy(
 
 
 def _separate(scores: Array, overlap: Overlaps, most: int, threshold: float, least: float) -> Array:
-    """Return the indices of items that do not overlap a better one; blocks of them are compared at once."""
+    """Return the indices of items that do not overlap a better one; blocks of them are compared at once.
+
+    An overlap of NaN counts as too large.
+    """
     order = np.argsort(-scores, kind="stable")
     order = order[scores[order] > least]
     chosen = order[:0]
@@ -139,8 +142,8 @@ def _separate(scores: Array, overlap: Overlaps, most: int, threshold: float, lea
         if len(chosen) >= most:
             break
         block = order[start : start + _BLOCK]
-        block = block[~(overlap(block, chosen) > threshold).any(1)]
-        close = overlap(block, block) > threshold
+        block = block[(overlap(block, chosen) <= threshold).all(1)]
+        close = ~(overlap(block, block) <= threshold)
         stays = np.ones(len(block), bool)
         for one in np.flatnonzero(close.sum(0) > close.diagonal()):
             if stays[one]:

@@ -70,6 +70,15 @@ def test_classes_together() -> None:
     assert padded.nmsed_scores.shape == (1, 2)
 
 
+def test_overlaps_of_nan_count_as_too_large() -> None:
+    overlaps = np.array([[1, np.nan, 0], [np.nan, 1, 0], [0, 0, 1]], "f")
+    found = tf.image.non_max_suppression_overlaps(overlaps, [0.9, 0.8, 0.7], 3, score_threshold=0.0)
+    assert found.numpy().tolist() == [0, 2]
+    boxes = np.array([[0, 0, 1, 1], [0, np.nan, 1, 1], [2, 2, 3, 3]], "f")
+    best = tf.image.non_max_suppression(boxes, [0.9, 0.8, 0.7], 3, score_threshold=0.0)
+    assert best.numpy().tolist() == [0, 2]
+
+
 def test_boxes_in_graphs_of_unknown_size() -> None:
     @tf.function(
         input_signature=[tf.TensorSpec([None, 4]), tf.TensorSpec([None]), tf.TensorSpec([], tf.int32)]
@@ -107,6 +116,14 @@ def test_crop_and_resize() -> None:
     close(tf.reduce_sum(of_image), 10)
     # Only the middle column of the first crop lies between elements: half of 3 columns, in each of 2 rows.
     close(of_boxes[0], [0, 3, 0, 3])
+
+
+@pytest.mark.parametrize("end", [np.nan, np.inf])
+@pytest.mark.parametrize("wrap", [lambda f: f, tf.function])
+def test_crops_of_boxes_that_are_not_finite(wrap: Any, end: float) -> None:
+    crop = wrap(lambda boxes: tf.image.crop_and_resize(np.ones((1, 3, 4, 1), "f"), boxes, [0], [1, 1]))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="finite"):
+        crop(tf.constant([[0.0, 0.0, end, 1.0]]))
 
 
 def test_outlines() -> None:
