@@ -136,6 +136,10 @@ def output_size(
     """
     if padding not in ("SAME", "VALID", "EXPLICIT"):
         raise ValueError(f"padding must be 'SAME' or 'VALID', or EXPLICIT with numbers, not {padding!r}")
+    if len(explicit) != (2 if padding == "EXPLICIT" else 0) or min(explicit, default=0) < 0:
+        raise ValueError(f"explicit_paddings of an axis with padding {padding} cannot be {list(explicit)}")
+    if min(stride, dilation) < 1:
+        raise ValueError(f"strides and dilations must be positive, not {stride} and {dilation}")
     if size is None:
         return None
     if padding == "SAME":

@@ -155,6 +155,23 @@ def test_refusals_name_the_mismatch(call: Any, words: str) -> None:
         call(x, w)
 
 
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"explicit_paddings": (100,)}, "explicit_paddings"),
+        ({"padding": "EXPLICIT", "explicit_paddings": (1, 1, 1)}, "explicit_paddings"),
+        ({"padding": "EXPLICIT", "explicit_paddings": (1, 1, -9, 1)}, "explicit_paddings"),
+        ({"strides": (1, -1)}, "strides"),
+        ({"strides": (0, 1)}, "strides"),
+        ({"dilations": (-1, 1)}, "dilations"),
+    ],
+)
+def test_attributes_that_would_read_beyond_the_input_are_refused(change: Any, words: str) -> None:
+    attrs = {"strides": (1, 1), "padding": "VALID", "dilations": (1, 1), **change}
+    with pytest.raises((ValueError, tf.errors.InvalidArgumentError), match=words):
+        conv(tf.ones([1, 4, 4, 1]), tf.ones([3, 3, 1, 2]), **attrs)
+
+
 @pytest.mark.parametrize("elements", [1, 300])
 @pytest.mark.parametrize("groups", [1, 2, 6])
 @pytest.mark.parametrize(
