@@ -201,6 +201,8 @@ class JitFunction(CompiledFunction):
 
     def generalized(self, arguments: Sequence[Any], pattern: Shapes) -> None:
         """Compile code for all inputs whose shapes fit `pattern`, as those of these arguments do."""
+        if self._lists:  # their descriptors are part of the key, and of no pattern
+            raise CannotCompileError(["inputs that are lists have static sizes"])
         arguments = [*arguments, *self._streams]
         with FaultBoundary(self.graph), Pause(), room_for(self.graph):
             known = [

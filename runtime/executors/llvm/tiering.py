@@ -167,7 +167,7 @@ class TieredRunner:
     def close_patterns(self) -> None:
         """Decide each combination of shapes separately: native code with dynamic sizes is impossible."""
         self._general.close()
-        self._trials = {}
+        self._trials = {key: trial for key, trial in self._trials.items() if trial.is_of(self._plan)}
 
     def _key(self, arguments: Sequence[Any]) -> Any:
         if self._has_one_shape:
@@ -223,6 +223,10 @@ class TierState:
         self.gain = 0.0  # seconds by which a later call of native code is shorter than its trial
         self._vain = 0  # calls in which native code gave up before the comparison
         self._times: tuple[list[float], list[float]] = ([], [])
+
+    def is_of(self, plan: Runner) -> bool:
+        """Return whether native code is compared with `plan`, and not with the state of a pattern."""
+        return self._plan == plan
 
     def run(self, arguments: Sequence[Any]) -> Sequence[Any]:
         """Run, measure, and decide after enough measurements."""

@@ -12,6 +12,7 @@ from agc.runtime.executors import EXECUTORS, interpret
 from agc.runtime.executors.llvm import JitFunction, tiering
 from agc.runtime.functionalize.errors import CannotCompileError
 from agc.runtime.functionalize.varying_shapes import MOST_STATIC
+from agc.runtime.ops.lists.tensor_array import PersistentArray
 
 RANDOM = np.random.default_rng(3)
 SIZES = [(3, 4), (5, 6), (7, 8), (2, 9), (9, 10), (11, 3), (13, 17), (6, 6), (30, 40)]
@@ -212,3 +213,13 @@ def test_automatic_mode_goes_on_for_each_shape_if_sizes_must_be_static(
         np.testing.assert_allclose(runner.run([x])[0], interpret(graph, [x])[0], rtol=1e-4, atol=1e-5)
     assert runner._general._is_closed and not runner._general._values
     assert sum(state.native is not None or state.doubted is not None for state in runner._trials.values()) > 5
+
+
+def test_lists_are_no_part_of_a_pattern() -> None:
+    def total(x: Any, rows: Any) -> Any:
+        return tf.reduce_sum(x) + tf.reduce_sum(rows.stack())
+
+    rows = tf.TensorArray(tf.float32, 2, element_shape=None).unstack(tf.ones([2, 3]))
+    graph = tf.function(total).get_concrete_function(tf.TensorSpec([None]), rows).graph
+    with pytest.raises(CannotCompileError, match="lists"):
+        JitFunction(graph).generalized([floats(3), PersistentArray([floats(3)] * 2)], ((-1,), ()))
