@@ -138,9 +138,9 @@ def stop_recording(recorder: Recorder) -> None:
 def recording_by(recorders: Sequence[Recorder]) -> Iterator[None]:
     """Replace all recorders by `recorders` in the `with` block."""
     before = list(stack.recorders)
-    stack.recorders[:] = recorders
-    stack.settle()
-    try:
+    try:  # around all changes, which Ctrl-C may interrupt
+        stack.recorders[:] = recorders
+        stack.settle()
         yield
     finally:
         stack.recorders[:] = before

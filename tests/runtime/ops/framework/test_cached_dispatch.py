@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 import pickle
+import sys
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -13,6 +14,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.core.export import EXPORTED
+from agc.runtime.ir.builder import stack
 from agc.runtime.ops.framework.cached_dispatch import cached_dispatch
 
 X = np.arange(6, dtype=np.float32).reshape(2, 3)
@@ -190,6 +192,29 @@ def test_an_exception_keeps_nothing(language: str) -> None:
     fails[0] = False
     for _ in range(4):
         np.testing.assert_array_equal(cached(x).numpy(), tf.exp(x).numpy())
+
+
+def test_an_interrupt_at_any_call_leaves_no_recorder(language: str) -> None:
+    def interrupt(frame: Any, event: str, argument: Any) -> None:
+        starts.append(event)
+        if event == "call" and len(starts) == place:
+            raise KeyboardInterrupt
+
+    x, interrupts = tf.constant(X), 0
+    for place in range(4, 200):  # noqa: B007  (read by the function)
+        starts: list[str] = []
+        cached, _ = counted(lambda x: tf.concat([x, x], 0), language)
+        cached(x)
+        sys.settrace(interrupt)  # which also meets the places where Ctrl-C would
+        try:
+            cached(x)
+        except KeyboardInterrupt:
+            interrupts += 1
+        finally:
+            sys.settrace(None)
+        assert not stack.recorders
+        np.testing.assert_array_equal(cached(x).numpy(), np.concatenate([X, X]))
+    assert interrupts > 20
 
 
 def test_threads_share_the_cache() -> None:
