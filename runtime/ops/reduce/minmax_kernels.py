@@ -58,7 +58,7 @@ def _highest(dtype: np.dtype[Any]) -> Any:
 
 
 def _has_no_zero(found: Any) -> bool:
-    return bool(found if found.ndim == 0 else found.all())
+    return bool(found if found.ndim == 0 else _both(found, None))
 
 
 def _signed(found: Any, are_negative: Any, x: Array, axis: Any, out: Array | None, keepdims: bool) -> Any:

@@ -8,8 +8,10 @@
 
 from __future__ import annotations
 
+import functools
+import math
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Unpack
 
 import numpy as np
@@ -44,7 +46,7 @@ from ..math.comparison import equal
 from ..math.elementwise import as_real, conj, exp, is_finite
 from .leave_one_out_product import product_of_others
 from .minmax_kernels import largest, smallest
-from .short_axis_kernels import reduced_faster
+from .short_axis_kernels import needs_numpy, reduced_faster
 
 _add: Any = np.add.reduce
 _multiply: Any = np.multiply.reduce
@@ -73,7 +75,24 @@ def reduction(
     facts.setdefault("batch", batching.along_axes)
     operation = Op(rule, **facts)
     operation.kernel(compute)
+    if facts.get("reducer") is not None and facts["reducer"].compute in (_add, _multiply):
+        operation.specialize(functools.partial(_of_one_shape, facts["reducer"]))
     return operation
+
+
+def _of_one_shape(reducer: BlockReduction, specs: Sequence[Any], axis: Axes, keepdims: bool) -> Any:
+    """Return the kernel of a sum, product or mean for one shape whose elements NumPy's loop reduces best."""
+    (x,) = specs
+    own, reduce = x.dtype.numpy, reducer.compute
+    if own.char not in ("fd" if reducer.divides else _ONE_BY_ONE) or not shapes.is_static(x.shape):
+        return None
+    if not needs_numpy(x.shape, axis):
+        return None
+    if not reducer.divides:
+        return lambda x: reduce(x, axis, own, None, keepdims)
+    sizes: Any = shapes.reduced(x.shape, axis, keepdims)
+    count = own.type(math.prod(x.shape) // (math.prod(sizes) or 1))
+    return lambda x: reduce(x, axis, own, None, keepdims) / count
 
 
 _ONE_BY_ONE = frozenset("fdbhilqBHILQ")

@@ -58,6 +58,16 @@ def reduced_faster(ufunc: np.ufunc, x: Array, axis: Any, keepdims: bool) -> Arra
     return folded(ufunc, x, axis, keepdims) if is_narrow(ufunc, x, axis) else None
 
 
+def needs_numpy(shape: tuple[int, ...], axis: Any) -> bool:
+    """Return whether NumPy's loops are fastest for all arrays of one shape.
+
+    >>> [needs_numpy(shape, -1) for shape in ((8, 16), (4, 3), (4000, 3), (4000, 16))]
+    [True, True, False, False]
+    """
+    size = math.prod(shape)
+    return size < 4 * _WORTH_IT or (size < _LARGE and not is_short(np.broadcast_to(0, shape), axis))
+
+
 def is_narrow(ufunc: np.ufunc, x: Array, axis: Any) -> bool:
     """Return whether `folded` is faster than NumPy: for adjacent axes before few elements, and for long products.
 
