@@ -21,6 +21,7 @@ from agc.runtime.core.tensor import EagerTensor
 from agc.runtime.executors import interpret
 from agc.runtime.ir.graph import Constant, Graph, Operation, Value
 from agc.runtime.ir.value_types import TensorType
+from agc.runtime.ops.arrays.getitem import getitem
 from agc.runtime.ops.framework.op import REGISTRY, Op
 
 MODULES = sorted(module.name for module in pkgutil.walk_packages(agc.runtime.__path__, "agc.runtime."))
@@ -82,6 +83,7 @@ def examples() -> Examples:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Op, "run", run)
         patch.setattr(Op, "_keep", lambda *call: None)  # calls are not kept: each of them runs
+        patch.setattr(agc.runtime.Tensor, "__getitem__", getitem)  # the operation, not a view of the array
         for op in REGISTRY.values():
             op._calls.clear()
         for name in MODULES:

@@ -21,6 +21,8 @@ from ...core.tensor import EagerTensor, Tensor
 from ...ir.batching import Batch
 from ...ir.traits import CHEAP
 from ...ir.value_types import TensorType
+from ..framework.cached_dispatch import cached_dispatch
+from ..framework.eager_calls import native
 from ..framework.op import Input, Inputs, Ints, Name, op
 from ..framework.static_values import checked_dims, dims, known_elements
 from .gather_ops import gather
@@ -295,5 +297,7 @@ def _rows(self: EagerTensor) -> Iterator[Any]:
 
 def install() -> None:
     """Let Python index tensors, and iterate over those that have a value."""
-    Tensor.__getitem__ = getitem  # type: ignore[method-assign]
+    recorded: Any = cached_dispatch(getitem)
+    method = native.getitem(getitem, recorded.__call__) if native else getitem
+    Tensor.__getitem__ = method  # type: ignore[method-assign]
     EagerTensor.__iter__ = _rows  # type: ignore[assignment, method-assign]

@@ -46,13 +46,16 @@ HOT = 0.2
 _LONGEST = 32
 """The maximum length of a list in a key."""
 
+_LONGEST_TEXT = 256
+"""The maximum length of a string in a key."""
+
 _MOST_PARTS = 256
 """The maximum number of parts of a key; a list that contains itself has no end."""
 
 _MOST_BYTES = 256
 """The maximum size of a tensor whose elements are in a key."""
 
-_ATOMS = frozenset({bool, int, str, type(None), dtypes.DType, dtypes.NarrowFloat, range, type})
+_ATOMS = frozenset({bool, int, str, type(None), type(...), dtypes.DType, dtypes.NarrowFloat, range, type})
 _LISTS = frozenset({list, tuple})
 _NUMBERS = frozenset(np.dtype(code).num for code in "?bhilqBHILQefdFD")
 """The numbers of the dtypes of arrays that have a key."""
@@ -87,6 +90,8 @@ def have_key(arguments: Iterable[Any], parts: list[Any], tensors: list[Any], tak
             parts.append(x._kind or abstract_value_of(x))
             tensors.append(x)
         elif kind in _ATOMS:
+            if kind is str and len(x) > _LONGEST_TEXT:
+                return False
             parts += (kind, x)
         elif kind is float:
             parts += (kind, x or str(x))  # 0.0 and -0.0 are equal
@@ -94,6 +99,11 @@ def have_key(arguments: Iterable[Any], parts: list[Any], tensors: list[Any], tak
             parts += (kind, len(x))
             if x and not have_key(x, parts, tensors, takes_variables):
                 return False
+        elif kind is slice:
+            ends = (x.start, x.stop, x.step)
+            if not all(end is None or type(end) is int for end in ends):
+                return False
+            parts += (kind, *ends)
         elif kind is shapes.TensorShape:
             parts += (kind, x.dims)
         elif kind is Variable and x._owner is None:

@@ -7,6 +7,7 @@
    eager_calls.py has the same in Python, and op.py and op_families.py the calls. */
 
 #include "native_tape.h"
+#include "native_index.h"
 
 #include <time.h>
 
@@ -21,10 +22,10 @@ static const char *const slot_names[SLOTS] = {
 };
 
 /* Set by `register`. */
-static PyObject *EagerCall, *silence, *silent, *begin, *end, *refused, *busy, *stack, *placement, *numbers, *operand;
+static PyObject *Assigned, *EagerCall, *silence, *silent, *begin, *end, *refused, *busy, *stack, *placement, *numbers, *operand;
 static Py_ssize_t slots[SLOTS];
 static PyObject *no_recorders; /* an empty list */
-static PyObject *name_failed, *name_results, *name_eager, *name_recorders, *name_observed, *name_compute, *name_fields, *name_slow;
+static PyObject *name_failed, *name_results, *name_eager, *name_recorders, *name_observed, *name_compute, *name_fields, *name_slow, *name_variable;
 
 #define SLOT(call, number) AT(call, slots[number])
 
@@ -308,7 +309,10 @@ static PyObject *computed_elementwise(EagerOp *self, PyObject *const *x, PyObjec
     return result;
 }
 
-static PyObject *run_kept(EagerOp *self, PyObject *const *args, Py_ssize_t count, PyObject *names, PyObject *recorders);
+typedef enum { OR_CONVERT, OR_NOTHING } Otherwise; /* what happens to a call that is not kept */
+
+static PyObject *run_kept(EagerOp *self, PyObject *const *args, Py_ssize_t count, PyObject *names, PyObject *recorders,
+                          Otherwise otherwise);
 
 /* Return the result of an elementwise operation on tensors, variables and a number; None if they must be checked. A call
    with a large tensor is kept, for it may be compiled. */
@@ -317,7 +321,7 @@ static PyObject *elementwise(EagerOp *self, PyObject *const *given, PyObject *re
     PyObject *x[2] = {NULL, NULL}, *result = NULL;
     int size = self->operands, are_set = set_operands(x, given, size, recorders);
     int is_kept = are_set > 0 && (is_large(AT(x[0], array_offset)) || (size > 1 && is_large(AT(x[1], array_offset))));
-    if (is_kept) result = run_kept(self, x, size, NULL, recorders);
+    if (is_kept) result = run_kept(self, x, size, NULL, recorders, OR_CONVERT);
     else if (are_set > 0) result = computed_elementwise(self, x, recorders);
     else if (are_set == 0) result = Py_NewRef(Py_None);
     Py_XDECREF(x[0]);
@@ -398,8 +402,9 @@ static PyObject *run_converted(EagerOp *self, PyObject *const *args, Py_ssize_t 
     return result;
 }
 
-/* Return the result of the call that is kept for these arguments; else that of the operation itself. */
-static PyObject *run_kept(EagerOp *self, PyObject *const *args, Py_ssize_t count, PyObject *names, PyObject *recorders)
+/* Return the result of the call that is kept for these arguments; else that of the operation itself, or NULL. */
+static PyObject *run_kept(EagerOp *self, PyObject *const *args, Py_ssize_t count, PyObject *names, PyObject *recorders,
+                          Otherwise otherwise)
 {
     Key key;
     key.count = 0;
@@ -412,7 +417,7 @@ static PyObject *run_kept(EagerOp *self, PyObject *const *args, Py_ssize_t count
     if (parts != NULL) call = Py_XNewRef(kept_call(self->calls, &parts, key.tensors));
     if (!PyErr_Occurred()) {
         if (call != NULL && is_runnable(call)) result = run(call, key.tensors, recorders);
-        else
+        else if (otherwise == OR_CONVERT)
             result = run_converted(self, args, count, names, has_key && call != Py_False ? parts : Py_None,
                                    PyList_GET_SIZE(key.tensors));
     }
@@ -434,7 +439,7 @@ static PyObject *call_op(PyObject *object, PyObject *const *args, size_t flags, 
         result = elementwise(self, args, recorders);
         if (result == Py_None) Py_DECREF(result);
     }
-    if (result == Py_None) result = run_kept(self, args, count, names, recorders);
+    if (result == Py_None) result = run_kept(self, args, count, names, recorders, OR_CONVERT);
     Py_DECREF(recorders);
     return result;
 }
@@ -496,6 +501,66 @@ static PyObject *call_operator(PyObject *object, PyObject *const *args, size_t f
     return PyObject_Vectorcall(self->method, args, flags, names);
 }
 
+/* Return `tensor[key]` as a view; or as the kept call of the operation does, for tapes; or as the method does. */
+static PyObject *call_getitem(PyObject *object, PyObject *const *args, size_t flags, PyObject *names)
+{
+    Operator *self = (Operator *)object;
+    int is_eager = names == NULL && PyVectorcall_NARGS(flags) == 2 && Py_IS_TYPE(args[0], Tensor);
+    PyObject *recorders = is_eager ? eager_recorders() : NULL, *result = NULL;
+    PyObject *index = recorders == NULL ? NULL : plain_index(args[1]);
+    if (index != NULL && PyList_GET_SIZE(recorders) == 0) result = indexed(args[0], index);
+    else if (index != NULL) {
+        EagerOp *op = (EagerOp *)PyTuple_GET_ITEM(self->ops, 0);
+        PyObject *given[] = {args[0], index};
+        if (is_prepared(op) == 0) result = run_kept(op, given, 2, NULL, recorders, OR_CONVERT);
+    }
+    Py_XDECREF(index);
+    Py_XDECREF(recorders);
+    return result != NULL || PyErr_Occurred() ? result : PyObject_Vectorcall(self->method, args, flags, names);
+}
+
+/* Return an operand for a variable of one dtype: a tensor of this dtype, or a number; else NULL. */
+static PyObject *operand_for(PyObject *variable, PyObject *x)
+{
+    PyObject *array = PyObject_GetAttr(variable, name_array), *found = NULL;
+    if (array != NULL && PyArray_CheckExact(array)) {
+        PyObject *dtype = (PyObject *)PyArray_DESCR((PyArrayObject *)array), *other = NULL;
+        if (!Py_IS_TYPE(x, Tensor)) found = number(dtype, x);
+        else if ((other = AT(x, array_offset)) != NULL && PyArray_CheckExact(other)
+                 && (PyObject *)PyArray_DESCR((PyArrayObject *)other) == dtype)
+            found = Py_NewRef(x);
+    }
+    Py_XDECREF(array);
+    if (found == Py_None) Py_CLEAR(found);
+    return found;
+}
+
+/* Return `Assigned(variable)`, as `_assigned` of variable.py does. */
+static PyObject *handle_to(PyObject *variable)
+{
+    PyObject *made = ((PyTypeObject *)Assigned)->tp_alloc((PyTypeObject *)Assigned, 0);
+    if (made != NULL && PyObject_GenericSetAttr(made, name_variable, variable) < 0) Py_CLEAR(made);
+    return made;
+}
+
+/* Return a handle to a variable after the kept call of an assignment; or the result of the method. */
+static PyObject *call_assignment(PyObject *object, PyObject *const *args, size_t flags, PyObject *names)
+{
+    Operator *self = (Operator *)object;
+    EagerOp *op = (EagerOp *)PyTuple_GET_ITEM(self->ops, 0);
+    int is_eager = names == NULL && PyVectorcall_NARGS(flags) == 2 && IS_A(args[0], Variable);
+    PyObject *recorders = is_eager ? eager_recorders() : NULL, *result = NULL;
+    PyObject *operand = recorders == NULL ? NULL : operand_for(args[0], args[1]);
+    if (operand != NULL && is_prepared(op) == 0) {
+        PyObject *given[] = {args[0], operand, Py_None}; /* as in the method, which keeps the call */
+        result = run_kept(op, given, 3, NULL, recorders, OR_NOTHING);
+    }
+    if (result != NULL) Py_SETREF(result, handle_to(args[0]));
+    Py_XDECREF(operand);
+    Py_XDECREF(recorders);
+    return result != NULL || PyErr_Occurred() ? result : PyObject_Vectorcall(self->method, args, flags, names);
+}
+
 static PyObject *bound_operator(PyObject *self, PyObject *object, PyObject *type)
 {
     return object == NULL ? Py_NewRef(self) : PyMethod_New(self, object);
@@ -533,22 +598,42 @@ static PyTypeObject OperatorType = {
     .tp_members = members_of_operator,
 };
 
-static PyObject *make_operator(PyObject *module, PyObject *args)
+/* Return an `Operator` of a kind of calls, given a method and a tuple of operations, of which `most` are allowed. */
+static PyObject *operator_of(vectorcallfunc vectorcall, Py_ssize_t most, PyObject *method, PyObject *ops, int is_reflected)
 {
-    PyObject *method, *ops;
-    int is_reflected;
-    if (!PyArg_ParseTuple(args, "OO!p", &method, &PyTuple_Type, &ops, &is_reflected)) return NULL;
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(ops); i++)
-        if (!Py_IS_TYPE(PyTuple_GET_ITEM(ops, i), &EagerOpType))
-            return PyErr_Format(PyExc_TypeError, "operator(method, ops, is_reflected)");
+    int is_valid = PyTuple_GET_SIZE(ops) <= most;
+    for (Py_ssize_t i = 0; is_valid && i < PyTuple_GET_SIZE(ops); i++)
+        is_valid = Py_IS_TYPE(PyTuple_GET_ITEM(ops, i), &EagerOpType);
+    if (!is_valid) return PyErr_Format(PyExc_TypeError, "these are no callables of operations: %R", ops);
     Operator *made = (Operator *)OperatorType.tp_alloc(&OperatorType, 0);
     if (made == NULL) return NULL;
-    made->vectorcall = call_operator;
+    made->vectorcall = vectorcall;
     made->method = Py_NewRef(method);
     made->ops = Py_NewRef(ops);
     made->is_reflected = is_reflected;
     return (PyObject *)made;
 }
+
+static PyObject *make_operator(PyObject *module, PyObject *args)
+{
+    PyObject *method, *ops;
+    int is_reflected;
+    if (!PyArg_ParseTuple(args, "OO!p", &method, &PyTuple_Type, &ops, &is_reflected)) return NULL;
+    return operator_of(call_operator, PY_SSIZE_T_MAX, method, ops, is_reflected);
+}
+
+static PyObject *make_method(vectorcallfunc vectorcall, PyObject *args)
+{
+    PyObject *method, *op;
+    if (!PyArg_ParseTuple(args, "OO", &method, &op)) return NULL;
+    PyObject *ops = PyTuple_Pack(1, op), *made = ops == NULL ? NULL : operator_of(vectorcall, 1, method, ops, 0);
+    Py_XDECREF(ops);
+    return made;
+}
+
+static PyObject *make_getitem(PyObject *module, PyObject *args) { return make_method(call_getitem, args); }
+
+static PyObject *make_assignment(PyObject *module, PyObject *args) { return make_method(call_assignment, args); }
 
 /* Module --------------------------------------------------------------------------------------------------------- */
 
@@ -559,7 +644,7 @@ static const Entry registered[] = {
     {"atoms", &atoms}, {"kinds", &kinds}, {"kind_of", &kind_of}, {"call", &EagerCall}, {"silence", &silence},
     {"silent", &silent}, {"begin", &begin}, {"end", &end}, {"refused", &refused}, {"busy", &busy}, {"stack", &stack},
     {"placement", &placement}, {"numbers", &numbers}, {"operand", &operand}, {"tape", &Tape}, {"record", &Record},
-    {"kept_attributes", &KeptAttributes},    {"own_files", &own_files}, {"carries_gradient", &carries}, {"read_variable", &read_variable},
+    {"kept_attributes", &KeptAttributes}, {"assigned", &Assigned}, {"own_files", &own_files}, {"carries_gradient", &carries}, {"read_variable", &read_variable},
 };
 
 static const Entry names[] = {
@@ -568,6 +653,7 @@ static const Entry names[] = {
     {"_accessed", &name_accessed}, {"carries_gradient", &name_carries}, {"failed", &name_failed},
     {"results", &name_results}, {"value", &name_value}, {"eager", &name_eager}, {"recorders", &name_recorders},
     {"observed", &name_observed}, {"compute", &name_compute}, {"_fields", &name_fields}, {"slow", &name_slow},
+    {"_variable", &name_variable},
 };
 
 /* Return -1 with an exception if a class has other slots than the code for it. */
@@ -600,6 +686,10 @@ static PyMethodDef functions[] = {
     {"caller", caller, METH_O, "caller(op)\n--\n\nReturn the callable in the slot `__call__` of an operation."},
     {"operator", make_operator, METH_VARARGS,
      "operator(method, ops, is_reflected)\n--\n\nReturn a method that tries elementwise operations, and then `method`."},
+    {"getitem", make_getitem, METH_VARARGS,
+     "getitem(method, op)\n--\n\nReturn a method that tries basic indexing, which `op` records on tapes, and then `method`."},
+    {"assignment", make_assignment, METH_VARARGS,
+     "assignment(method, op)\n--\n\nReturn a method of variables that tries a kept call of `op`, and then `method`."},
     {"read", (PyCFunction)(void (*)(void))read_recorded, METH_FASTCALL,
      "read(variable, recorders)\n--\n\nReturn the present value of a variable, and record the read."},
     {"tape_computed", (PyCFunction)(void (*)(void))computed_on_tape, METH_FASTCALL,

@@ -7,6 +7,7 @@
 #include "../../core/native_tensors.h"
 
 #define LONGEST 32     /* items of a list in a key */
+#define TEXT 256       /* characters of a string in a key */
 #define MOST_PARTS 256 /* parts of a key after which no list begins */
 #define PARTS 512      /* parts of a key */
 
@@ -113,6 +114,16 @@ static int put_float(Key *key, PyObject *x)
     return put_type(key, x) && put(key, is_zero ? PyObject_Str(x) : Py_NewRef(x));
 }
 
+/* Append a slice of integers. */
+static int put_slice(Key *key, PyObject *x)
+{
+    PyObject *ends[] = {((PySliceObject *)x)->start, ((PySliceObject *)x)->stop, ((PySliceObject *)x)->step};
+    int is_put = put_type(key, x);
+    for (int i = 0; i < 3; i++)
+        is_put = is_put && (ends[i] == Py_None || PyLong_CheckExact(ends[i])) && put(key, Py_NewRef(ends[i]));
+    return is_put;
+}
+
 static int put_argument(Key *key, PyObject *x);
 
 static int put_items(Key *key, PyObject *x)
@@ -139,9 +150,11 @@ static int is_atom(PyObject *x)
 static int put_argument(Key *key, PyObject *x)
 {
     if (Py_IS_TYPE(x, Tensor)) return put_tensor(key, Py_NewRef(x));
+    if (PyUnicode_CheckExact(x) && PyUnicode_GET_LENGTH(x) > TEXT) return 0;
     if (is_atom(x) || PyArray_DescrCheck(x)) return put_type(key, x) && put(key, Py_NewRef(x));
     if (PyFloat_CheckExact(x)) return put_float(key, x);
     if (PyList_CheckExact(x) || PyTuple_CheckExact(x)) return put_items(key, x);
+    if (PySlice_Check(x)) return put_slice(key, x);
     if (IS_A(x, TensorShape)) return put_type(key, x) && put(key, PyObject_GetAttr(x, name_dims));
     if (IS_A(x, Variable)) return put_variable(key, x);
     if (IS_A(x, TensorArray)) return put_reference(key, x);

@@ -26,7 +26,13 @@ _array_of = attrgetter("_array")
 
 def update(variable: Any, new: Callable[..., Array], *operands: Any) -> Array:
     """Set a variable to `new(value, *operands)` in one atomic step, and return the new value."""
-    variable = getattr(variable, "_variable", variable)  # a proxy has Python properties as attributes
+    return update_own(
+        getattr(variable, "_variable", variable), new, *operands
+    )  # a proxy has Python properties
+
+
+def update_own(variable: Any, new: Callable[..., Array], *operands: Any) -> Array:
+    """Do the same for a variable that is no proxy of another one."""
     while True:
         before = variable._array
         after = new(before, *operands)

@@ -10,13 +10,14 @@ import numpy as np
 from ... import dtypes, errors
 from ...core import shapes
 from ...core.tensor import EagerTensor
+from ...core.variable import Assigned, Variable
 from ...ir.builder import Recorder
 from ...ir.traits import KEEPS_VARIABLES
 from ...ir.value_types import TensorType
 from ..framework import op_families
 from ..framework.eager_calls import native
 from ..framework.op import Input, Name, Ref, op
-from .compare_and_swap import update
+from .compare_and_swap import update, update_own
 
 
 @op(stateful=True, traits=KEEPS_VARIABLES)
@@ -101,10 +102,14 @@ def _combining(ufunc: Any) -> Callable[[Any, Any], Any]:
 def _of_fixed_shape(ufunc: Any) -> Callable[[list[Any]], Any]:
     """Return the function that specializes the kernel for variables of one shape; NumPy's scalars are no arrays."""
 
+    def combined(before: Any, value: Any) -> Any:
+        return np.asarray(ufunc(before, value))
+
     def specialized(specs: list[Any]) -> Any:
         variable, value = specs
-        is_fixed = value.shape and variable.content.shape == value.shape
-        return (lambda variable, value: update(variable, ufunc, value)) if is_fixed else None
+        new = ufunc if value.shape else combined
+        is_fixed = shapes.is_static(value.shape) and variable.content.shape == value.shape
+        return (lambda variable, value: update_own(variable, new, value)) if is_fixed else None
 
     return specialized
 
@@ -129,6 +134,14 @@ def assign_sub_variable(variable: Ref, value: Input, name: Name = None) -> Tenso
 assign_sub_variable.kernel(_combining(np.subtract))
 assign_sub_variable.specialize(_of_fixed_shape(np.subtract))
 assign_sub_variable.no_gradient("an assignment has no gradient: the variable's new value counts as a source")
+
+
+if native is not None:
+    native.register(assigned=Assigned)
+    for _name, _operation in (
+        ("assign", assign_variable), ("assign_add", assign_add_variable), ("assign_sub", assign_sub_variable)
+    ):  # fmt: skip
+        setattr(Variable, _name, native.assignment(getattr(Variable, _name), _operation.__call__))
 
 
 @op(stateful=True, traits=KEEPS_VARIABLES)

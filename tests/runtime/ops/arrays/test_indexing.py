@@ -39,6 +39,18 @@ def test_a_key_behaves_as_in_numpy(key: Any) -> None:
         np.testing.assert_array_equal(result.numpy(), ARRAY[key])
 
 
+@pytest.mark.parametrize("key", KEYS, ids=repr)
+def test_a_tape_records_each_key(key: Any) -> None:
+    floats, expected = tf.constant(ARRAY, tf.float32), np.zeros(ARRAY.shape, np.float32)
+    expected[key] = 1
+    for _ in range(4):
+        with tf.GradientTape() as tape:
+            tape.watch(floats)
+            part = floats[key]
+        np.testing.assert_array_equal(part.numpy(), ARRAY[key])
+        np.testing.assert_array_equal(tf.convert_to_tensor(tape.gradient(part, floats)).numpy(), expected)
+
+
 def test_tensors_are_indices_and_bounds_of_slices() -> None:
     one, two = tf.constant(1), tf.constant(2, tf.int64)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 from agc.runtime.autodiff import tape, tape_plans
 from agc.runtime.core.export import EXPORTED
 from agc.runtime.executors.llvm import tiering
+from agc.runtime.ops.arrays.getitem import getitem
 from agc.runtime.ops.framework import eager_calls
 from agc.runtime.ops.framework.eager_calls import MOST, EagerCall
 from agc.runtime.ops.framework.op import REGISTRY
@@ -32,6 +34,9 @@ def language(request: Any, monkeypatch: Any) -> Any:
         monkeypatch.setattr(tape, "computed_fast", tape.computed)
         monkeypatch.setattr(tape_plans, "parts_fast", tape_plans.flow_parts)
         monkeypatch.setattr(variable_ops, "read_fast", variable_ops.read)
+        monkeypatch.setattr(tf.Tensor, "__getitem__", getitem)
+        for name in ("assign", "assign_add", "assign_sub"):
+            monkeypatch.setattr(tf.Variable, name, getattr(tf.Variable, name).__func__)
     return request.param
 
 
@@ -242,6 +247,11 @@ def test_keys_are_the_same_with_and_without_the_extension() -> None:
         (x, 1, [0.0, (True, None)]),
         (x.shape, tf.float32, "text"),
         (range(2), np.float32, np.dtype("int8")),
+        (..., (slice(None), slice(-1, 2**70, 3)), slice(0)),
+        (slice(1.0),),
+        (slice(None, True),),
+        ("x" * 256, "x"),
+        ("x" * 257,),
         (v, -0.0),
         ([0] * 33,),
         (object(),),
@@ -294,6 +304,51 @@ def test_a_variable_counts_as_its_present_value() -> None:
             v.assign_sub(tf.ones(3))
         v.assign(tf.constant([1.0, 2.0]))
     assert v.numpy().tolist() == [1.0, 2.0]
+
+
+ASSIGNED: dict[str, Callable[[Any], Any]] = {
+    "a tensor": lambda v: v.assign_add(tf.constant([1.0, 2.0])),
+    "a number": lambda v: v.assign(3.0),
+    "a list": lambda v: v.assign_sub([1.0, 2.0]),
+    "an array": lambda v: v.assign_sub(np.array([1.0, 2.0], np.float32)),
+    "the variable": lambda v: v.assign_add(v),
+    "a handle": lambda v: v.assign_add(v.assign(tf.constant([5.0, 6.0]))),
+    "by a handle": lambda v: v.assign(tf.constant([5.0, 6.0])).assign_sub(tf.constant([1.0, 1.0])),
+    "another shape": lambda v: v.assign(tf.constant([1.0])),
+    "a shape to broadcast": lambda v: v.assign_add(tf.constant(1.0)),
+    "another dtype": lambda v: v.assign_sub(tf.constant([1, 2])),
+    "double precision": lambda v: v.assign_add(np.array([1.0, 2.0])),
+    "text": lambda v: v.assign("text"),
+    "nothing": lambda v: v.assign(None),
+}
+
+
+@pytest.mark.parametrize("name", ASSIGNED)
+def test_a_kept_assignment_does_what_the_first_did(name: str) -> None:
+    found: set[Any] = set()
+    for _ in range(4):
+        v = tf.Variable([3.0, 4.0])
+        try:
+            result = ASSIGNED[name](v)
+            found.add(repr(result))
+            assert result.ref() == v.ref() and result.numpy().tolist() == v.numpy().tolist()
+        except (TypeError, ValueError, tf.errors.OpError) as error:
+            found.add((type(error), re.sub("Variable:0", "v", str(error))))
+    assert len(found) == 1
+
+
+def test_scalar_variables_count() -> None:
+    n = tf.Variable(0)
+    for i in range(5):
+        assert int(n.assign_add(1)) == i + 1
+        with pytest.raises(TypeError):
+            n.assign_add(0.5)
+    assert n.assign(7, read_value=False) is None and int(n) == 7
+    with tf.GradientTape() as tape:
+        w = tf.Variable(2.0)
+        w.assign_add(tf.constant(1.0))
+        y = w * w
+    assert float(tape.gradient(y, w)) == 6.0
 
 
 def test_an_array_operand_is_copied() -> None:
