@@ -7,8 +7,8 @@
 2. Calls wait for the compiler, until all waits and comparisons together have taken half of the time that the program
    has run (background_compiler.py).
 3. A call with native code then runs both, if there is time for the comparison. Native code with different results is
-   discarded (first_call_check.py).
-4. Native code that takes less than half of the plan's time is kept at once. Otherwise the two take turns for some
+   discarded (first_call_check.py). Code that another process has compared skips this step.
+4. Native code that takes less time than each call of the plan is kept at once. Otherwise the two take turns for some
    calls, and the faster one is kept (trial_times.py).
 5. If a graph cannot be compiled as a whole, its loops are (loop_compilation.py), or the plan stays.
 
@@ -24,6 +24,7 @@ again if a check fails in native code.
 from __future__ import annotations
 
 import functools
+import math
 import os
 import time
 from collections.abc import Callable, Sequence
@@ -218,6 +219,7 @@ class TierState:
         self._plan = plan
         self._spent = 0.0
         self._last = 0.0  # seconds of the last call of the plan
+        self._best = math.inf  # those of its shortest call
         self._asked = False
         self._job: Job | None = None
         self.gain = 0.0  # seconds by which a later call of native code is shorter than its trial
@@ -237,7 +239,7 @@ class TierState:
         if job is not None:
             compiler.wait(job)
             if not job.done.is_set():
-                return compiler.undisturbed(self._plan, arguments)
+                return compiler.undisturbed(self._planned, arguments)
             self._job = None
         native, doubted = self.native, self.doubted
         if self.chosen is not None:
@@ -255,6 +257,7 @@ class TierState:
         results = self._plan(arguments)
         self._last = time.perf_counter() - start
         self._spent += self._last + CALL
+        self._best = min(self._best, self._last)
         return results
 
     def _trusted(self, native: JitFunction, arguments: Sequence[Any]) -> Sequence[Any]:
@@ -290,9 +293,11 @@ class TierState:
     def _decide(self) -> None:
         """Choose the faster runner if that is known."""
         planned, compiled = self._times
-        if self.native is not None and is_known(planned, compiled):
+        self._best = min([self._best, *planned])
+        if self.native is not None and is_known(planned, compiled, self._best):
             time_of = min if self.pattern is None else sum
-            self._choose(self.native if time_of(compiled) - self.gain < time_of(planned) else self._plan)
+            is_faster = min(compiled) < self._best or time_of(compiled) - self.gain < time_of(planned)
+            self._choose(self.native if is_faster else self._plan)
 
     def _choose(self, runner: Runner) -> None:
         self.chosen, self.doubted = runner, None
