@@ -162,6 +162,7 @@ class CompilationUnit:
         self.slots = e.slots
         self.assigned: Sequence[int] = ()  # the variable inputs whose new values are the last outputs
         self.key: str | None = None  # in the unit cache
+        self.is_stored = False
         self.is_long = e.work > LONG or not _listens_soon(graph)
 
     def _write(self, e: Emitter) -> None:

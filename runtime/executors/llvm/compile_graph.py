@@ -100,7 +100,7 @@ def lowered(
     unit = unit_cache.read(key, whole) if key is not None else None
     if unit is None:
         unit = _unit(whole, is_measured, donors, is_located, tasks)
-        unit.key = key
+    unit.key = key
     if any(len(graph.outputs) - 1 - i in unit.sized for i in range(len(assigned))):
         raise CannotCompileError(["the new shape of a variable depends on values"])
     unit.assigned = [number for i, number in donors.items() if i not in unit.overwritten]

@@ -1,5 +1,7 @@
 """Compare automatically compiled code with the plan before its first use, once for each combination of shapes.
 
+Code of the unit cache that was compared in another process is not compared again.
+
     the plan on the variables         ──┐
                                         ├── equal ─► the faster one is kept
     native code on copies of them     ──┘── else ──► a warning, and the plan stays
@@ -18,6 +20,7 @@ import numpy as np
 
 from ...core.freed_memory import return_freed_memory
 from ...ops.lists.tensor_array import PersistentArray
+from . import unit_cache
 from .jit_function import JitFunction
 
 TOLERANCE = {2: 2e-2, 4: 1e-4, 8: 1e-9}
@@ -58,7 +61,8 @@ def compared(
 ) -> tuple[Sequence[Any], str | None]:
     """Return the plan's results, and the difference of native results: "" if none, None if native code gave up.
 
-    `rehearse` replaces `native.rehearsed`, for a caller that measures it. Raise the errors of the plan.
+    The unit cache keeps that there was none. `rehearse` replaces `native.rehearsed`, for a caller that measures it.
+    Raise the errors of the plan.
     """
     variables = native.variables_in(arguments)
     before = {id(variable): np.array(variable._array) for variable in variables}
@@ -72,7 +76,16 @@ def compared(
     if text is not None and not native.draws:
         moved = _of_moved_inputs(plan, arguments, before)
         text = _difference(found, wanted, moved)  # beyond the plan's own sensitivity to rounding
+    key = native.stored_key(arguments)
+    if text is None and key is not None:
+        unit_cache.trust(key)
     return results, text or ""
+
+
+def is_trusted(native: JitFunction, arguments: Sequence[Any]) -> bool:
+    """Return whether the code for these inputs was compared before, and had equal results."""
+    key = native.stored_key(arguments)
+    return key is not None and unit_cache.is_trusted(key)
 
 
 def _of_moved_inputs(plan: Runner, arguments: Sequence[Any], before: Mapping[int, Any]) -> list[Any]:

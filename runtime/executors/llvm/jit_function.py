@@ -50,6 +50,7 @@ class Specialization(NamedTuple):
     described: dict[int, Any]  # the types of results with descriptors
     overwritten: dict[int, int]  # see exclusive.py
     is_general: bool  # whether it has dynamic sizes
+    key: str | None  # in the unit cache
 
 
 class JitFunction(CompiledFunction):
@@ -145,6 +146,11 @@ class JitFunction(CompiledFunction):
         except (NeverRunsError, CannotCompileError, MemoryError):
             return None
         return None if results is FAILED else [*results, *(copy._array for copy in copies.values())]
+
+    def stored_key(self, arguments: Sequence[Any]) -> str | None:
+        """Return the key of the code for these inputs in the unit cache, or None if it has none."""
+        found = self._code.get(self._given(self._arrays([*arguments, *self._streams]))[0])
+        return None if found is None else found.key
 
     def _prepare(self, arguments: Sequence[Any]) -> None:
         with FaultBoundary(self.graph):
@@ -287,7 +293,7 @@ class JitFunction(CompiledFunction):
         code, kernel = self._code_of(unit, key, self._is_plain and not (described or known))
         if known:
             code = with_descriptors(code, known)
-        return Specialization(code, None if known else kernel, described, overwritten, bool(known))
+        return Specialization(code, None if known else kernel, described, overwritten, bool(known), unit.key)
 
     def _code_of(self, unit: Any, key: Any, is_plain: bool) -> tuple[Compiled, Kernel | None]:
         """Return the function of a unit, and its kernel if that may be called without a wrapper.
@@ -315,7 +321,7 @@ class JitFunction(CompiledFunction):
             return code(plain)
 
         files = unit.assembled()
-        if unit.key is not None:
+        if unit.key is not None and not unit.is_stored:
             unit_cache.write(unit, files)
         runtime_library.load(unit.symbols)  # another thread has compiled it in the meantime
         loader = Loader(unit, llvm_engine.LinkedCode(*files))

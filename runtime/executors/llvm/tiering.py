@@ -329,6 +329,7 @@ def _compile(trial: TierState, graph: Graph, arguments: list[Any]) -> None:
 def _compiled(trial: TierState, graph: Graph, arguments: list[Any]) -> Runner | None:
     # Imported late with all lowering rules: most programs end before a graph is hot.
     from . import runtime_library
+    from .first_call_check import is_trusted
     from .jit_function import JitFunction
     from .loop_compilation import with_native_parts
 
@@ -348,5 +349,5 @@ def _compiled(trial: TierState, graph: Graph, arguments: list[Any]) -> Runner | 
         return with_native_parts(graph)
     trial.owner.depends_on(native.by_value, trial, arguments)
     trial.gain = CALL if native.kernel_for(arguments) is not None else 0.0
-    trial.doubted = native
+    trial.doubted = None if trial.pattern is None and is_trusted(native, arguments) else native
     return native.shortest or native.run

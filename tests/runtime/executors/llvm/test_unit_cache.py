@@ -11,7 +11,8 @@ from typing import Any
 import agc.runtime as tf
 import numpy as np
 import pytest
-from agc.runtime.executors.llvm import compile_graph, unit_cache
+from agc.runtime.executors import EXECUTORS
+from agc.runtime.executors.llvm import compile_graph, first_call_check, tiering, unit_cache
 from agc.runtime.kernels import blas
 
 key = unit_cache.key  # before a fixture turns it off
@@ -219,3 +220,32 @@ def test_patterns_of_dynamic_sizes_are_different_units(lowered: list[str]) -> No
             x, y = tf.range(n, dtype=tf.float32), tf.range(float(m))
             assert native(x, y).numpy() == total(x, y).numpy()
     assert len(lowered) == 10
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        pytest.param(scaled, id="graph"),
+        pytest.param(lambda x: (tf.unique(x)[0], tf.foldl(lambda y, z: y * 2.0 + z, x)), id="loop"),
+    ],
+)
+def test_code_whose_results_were_compared_is_trusted_from_then_on(
+    program: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def recorded(*arguments: Any) -> Any:
+        compared.append(find(*arguments))
+        return compared[-1]
+
+    compared: list[Any] = []
+    find = first_call_check._difference
+    monkeypatch.setattr(first_call_check, "_difference", recorded)
+    monkeypatch.setattr(tiering, "HOT", -1.0)
+    monkeypatch.setattr(tiering, "ask", tiering._compile)
+    monkeypatch.setattr(tiering.compiler, "left", lambda: np.inf)
+    x = np.array([1.0, 4.0], np.float32)
+    for _ in range(2):  # in two processes, for example
+        graph = tf.function(program).get_concrete_function(tf.constant(x)).graph
+        runner = tiering.TieredRunner(graph, EXECUTORS["plan"](graph))
+        results = [runner.run([x]) for _ in range(4)]
+        np.testing.assert_allclose(results[0][-1], results[-1][-1], rtol=1e-6)
+    assert compared == [None]
