@@ -47,7 +47,8 @@ class AggregatingVariable(MirroredVariable):
     """A variable with one component, which all replicas share."""
 
     def _check_aggregation(self) -> None:
-        if self._replica is not None and self.aggregation is VariableAggregation.NONE:
+        is_shared = self._replica is not None and self.distribute_strategy.num_replicas_in_sync > 1
+        if is_shared and self.aggregation is VariableAggregation.NONE:
             raise ValueError(
                 f"You must specify an aggregation method to update a {type(self).__name__} in Replica Context: make "
                 f"{self.name} with `aggregation=tf.VariableAggregation.SUM` or another one."

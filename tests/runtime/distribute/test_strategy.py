@@ -105,6 +105,14 @@ def test_replicas_share_variables_in_central_storage():
         strategy.run(lambda: plain.assign_add(1.0))
 
 
+def test_one_replica_in_central_storage_updates_variables_without_an_aggregation():
+    strategy = distribute.experimental.CentralStorageStrategy()
+    with strategy.scope():
+        total = tf.Variable(1.0)
+    assert float(strategy.run(lambda: total.assign_add(2.0))) == 3.0
+    assert float(total) == 3.0
+
+
 def test_variables_of_one_replica_are_mirrored():
     strategy = distribute.MirroredStrategy()
     modes = []
