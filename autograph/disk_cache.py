@@ -6,9 +6,9 @@
 
 What is read here runs. So it must be the user's own: folders are made with mode 0700 and files with 0600, whatever the
 umask. A folder or file that another user owns or can write, or that is a link, counts as none. An entry begins with a
-digest of what follows, so that a damaged one is known for it, and is written next to its place and renamed, so that a
-reader meets the old one or the new one. A disk that cannot be written to is no error. AGC_CACHE=0 in the environment
-leaves the disk alone.
+digest of its name and content, so that a damaged or renamed one is ignored, and is written next to its place and
+renamed, so that a reader meets the old one or the new one. A disk that cannot be written to is no error. AGC_CACHE=0
+in the environment leaves the disk alone.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Store:
                     return None
                 content = file.read()
                 data = content[_DIGEST:]
-                if content[:_DIGEST] != digest(*context, data):
+                if content[:_DIGEST] != digest(entry.encode(), *context, data):
                     return None
                 if os.utime in os.supports_fd:
                     os.utime(handle)
@@ -87,7 +87,7 @@ class Store:
         return None
 
     def write(self, entry: str, data: bytes, *context: bytes) -> None:
-        """Keep data; with the context, it is what the digest is of."""
+        """Keep data; the digest is of the name, the context and the data."""
         draft = f"{entry}.{os.urandom(8).hex()}.tmp"
         with contextlib.suppress(OSError), self._opened(make=True) as folder:
             try:
@@ -95,7 +95,7 @@ class Store:
                 with open(handle, "wb") as file:
                     if _HAS_OWNERS:
                         os.fchmod(handle, 0o600)  # a umask may have taken even that
-                    file.write(digest(*context, data) + data)
+                    file.write(digest(entry.encode(), *context, data) + data)
                 os.replace(
                     folder.at(draft), folder.at(entry), src_dir_fd=folder.handle, dst_dir_fd=folder.handle
                 )

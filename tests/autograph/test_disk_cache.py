@@ -38,6 +38,13 @@ def test_an_entry_is_read_only_with_the_same_context(top: Path, store: Store) ->
     assert [path.name for path in (top / store.name).iterdir()] == ["a"]
 
 
+def test_an_entry_in_the_place_of_another_is_ignored(top: Path, store: Store) -> None:
+    store.write("a", b"data")
+    store.write("b", b"other data")
+    os.replace(top / store.name / "a", top / store.name / "b")
+    assert store.read("b") is None
+
+
 @pytest.mark.parametrize("umask", [0o000, 0o002, 0o022, 0o077, 0o777])
 def test_folders_and_files_are_for_the_user_alone_whatever_the_umask(
     top: Path, store: Store, umask: int
