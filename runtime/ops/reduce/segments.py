@@ -97,12 +97,22 @@ def _sorted(name: str, combine: np.ufunc, start: int, allowed: DTypes, manual: s
         if len(data) != len(segment_ids):
             raise errors.InvalidArgumentError("segment_ids should be the same size as dimension 0 of input")
         _check_order(segment_ids)
+        if combine is np.multiply and data.dtype.kind == "c":
+            return _complex_products(data, segment_ids)
         return _combined(combine, data, segment_ids, _groups(segment_ids), start)
 
     rule.__name__, rule.__qualname__, rule.__doc__ = name, name, manual
     operation = Op(rule, export=(f"math.{name}",))
     operation.kernel(kernel)
     return operation
+
+
+def _complex_products(rows: Array, ids: Array) -> Array:
+    """Multiply the rows of each segment. The first row is not multiplied by 1, as `1 * (inf + 1j)` is `inf + nanj`."""
+    result = np.ones((_groups(ids), *rows.shape[1:]), rows.dtype)
+    starts = np.flatnonzero(np.diff(ids, prepend=-1))
+    result[ids[starts]] = np.multiply.reduceat(rows, starts)
+    return result
 
 
 segment_sum = _sorted("segment_sum", np.add, 0, NUMERIC,

@@ -44,6 +44,12 @@ def test_sorted_groups(name: str) -> None:
         function([True], [0])
 
 
+def test_a_product_of_one_infinite_complex_number_is_that_number() -> None:
+    infinite = complex(np.inf, -3.5)
+    found = everywhere(tf.math.segment_prod, np.array([infinite, 2.0, 1j], np.complex64), [0, 2, 2])
+    assert found.tolist() == [infinite, 1, 2j]
+
+
 @pytest.mark.parametrize("name", UNSORTED)
 def test_groups_in_any_order(name: str) -> None:
     function = getattr(tf.math, name)
