@@ -68,7 +68,7 @@ def combine_along(ufunc: np.ufunc, result: Array, axis: int, positions: Array, r
     count = positions.shape[-1]
     batch = math.prod(positions.shape[:-1])
     starts = np.arange(0, before * size, max(size, 1)).reshape(batch, -1, 1)
-    places = starts + positions.reshape(batch, 1, count)
+    places = starts + positions.reshape(batch, 1, count).astype(np.int64, copy=False)
     combine_rows(ufunc, result.reshape(before * size, *after), places, rows.reshape(*places.shape, *after))
 
 
@@ -108,7 +108,7 @@ def row_numbers(coordinates: Array, shape: tuple[int, ...], batch: int = 0) -> t
     depth = batch + coordinates.shape[-1]
     numbers: Any = np.zeros(coordinates.shape[:-1], np.int64)
     for axis, size in enumerate(shape[batch:depth]):
-        numbers = numbers * size + coordinates[..., axis]
+        numbers = numbers * size + coordinates[..., axis].astype(np.int64, copy=False)
     if batch:
         outer = np.arange(math.prod(shape[:batch])) * math.prod(shape[batch:depth])
         numbers += outer.reshape(*shape[:batch], *(1,) * (numbers.ndim - batch))

@@ -228,6 +228,8 @@ def put_back_nd(
 @put_back_nd.kernel
 def _(updates: Array, indices: Array, shape: Array, batch_dims: int) -> Array:
     result = np.zeros(checked_dims(shape), updates.dtype)
+    sizes = result.shape[batch_dims : batch_dims + indices.shape[-1]]
+    check_coordinates(indices, sizes, "shape", result.shape)
     combine_at(np.add, result, indices, updates, batch_dims)
     return result
 

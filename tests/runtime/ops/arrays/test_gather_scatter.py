@@ -192,3 +192,12 @@ def test_the_transposes_of_gather_refuse_indices_out_of_range(index: int) -> Non
         gather_ops.put_back([1, 2], indices, [3], 0, 0)
     with refuses(rf"indices\[0,1\] = {index} is not in \[0, 3\)"):
         gather_ops.put_along([[1, 2]], indices[None], [1, 3], 1)
+    with refuses(rf"indices\[1\] = \[0, {index}\] does not index into shape \[2,3\]"):
+        gather_ops.put_back_nd([1, 2], np.stack([0 * indices, indices], 1), [2, 3], 0)
+
+
+def test_unsigned_indices_of_64_bits_select_as_others_do() -> None:
+    indices = np.array([[0, 1], [1, 2]], np.uint64)
+    assert tf.gather_nd(x, indices).numpy().tolist() == [1, 5]
+    assert gather_ops.put_back_nd([1, 2], indices, [2, 3], 0).numpy().tolist() == [[0, 1, 0], [0, 0, 2]]
+    assert gather_ops.put_back([1, 2], indices[1], [3], 0, 0).numpy().tolist() == [0, 1, 2]
