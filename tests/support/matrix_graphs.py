@@ -11,6 +11,7 @@ from typing import Any
 import agc.runtime  # noqa: F401  (declares the operations)
 import numpy as np
 from agc.runtime import dtypes
+from agc.runtime.ir.clone import Substitution, renewed, substitute
 from agc.runtime.ir.graph import Constant, Graph, Operand, Operation, Value
 from agc.runtime.ir.value_types import TensorType
 from agc.runtime.ops.framework.op import find
@@ -42,6 +43,19 @@ def inputs() -> list[np.ndarray[Any, Any]]:
         np.linspace(-1, 1, SIZE**2, dtype=np.float32).reshape(SIZE, SIZE),
         np.full((SIZE, SIZE), 0.3, np.float32),
     ]
+
+
+def repeated(graph: Graph, times: int) -> Graph:
+    """Return a graph that applies `graph` again and again, to its first and its last result."""
+    operations: list[Operation] = []
+    values: tuple[Operand, ...] = graph.inputs
+    outputs: list[Operand] = []
+    for _ in range(times):
+        known: Substitution = dict(zip(graph.inputs, values, strict=True))
+        operations += [renewed(operation, known) for operation in graph.operations]
+        outputs += substitute(graph.outputs, known)
+        values = outputs[-len(graph.outputs)], outputs[-1]
+    return Graph(graph.name, graph.inputs, tuple(operations), outputs[-5:])
 
 
 @st.composite

@@ -29,9 +29,8 @@ from .codegen.function_builder import Emitter
 from .codegen.instrumentation import Instrumentation
 from .codegen.lazy_values import Buffer, LazyValue, Scalar
 from .codegen.llvm_types import Register, constant_at, integer, ir, pointer, word
-from .codegen.outlining import instructions_of, is_slot, move_slots, redirect
+from .codegen.outlining import instructions_of, is_slot, move_slots, new_function, redirect
 from .codegen.region_lowering import Region
-from .codegen.value_names import ValueNames
 from .kernel_callbacks import Callback, Sizes
 from .list_abi import (
     description,
@@ -135,19 +134,13 @@ class CompilationUnit:
         self.module = ir().Module("agc")
         self.host = self.module.host = Host(self.module)
         self.module.kept = Arena(self.module)
+        self.module.callees = {}
         self._tasks = tasks or Tasks()
         begin = functools.partial(llvm_engine.begin, level=self.level, tasks=self._tasks)
         self._text = self.module.text = UnitText(self.module, begin if tasks is not None else None)
         self.results = [content(output.spec) for output in graph.outputs]
         arguments = len(graph.inputs) + len(graph.outputs) + 1
-        kind = ir().FunctionType(integer(32), [pointer()] * arguments)
-        self.kernel = ir().Function(self.module, kind, "kernel")
-        self.kernel.linkage = "internal"
-        self.kernel.scope = ValueNames(arguments)
-        for argument in self.kernel.args:
-            argument.add_attribute("noalias")
-            argument.add_attribute("nonnull")
-        self.kernel.attributes.add("noinline")  # facts about its arguments are expensive to keep
+        self.kernel = new_function(self.module, "kernel", arguments)
         e = Emitter(self.module, self.kernel)
         self.meter = e.meter = Instrumentation(e) if is_measured else None
         self.located = e.located = {} if is_located else None

@@ -111,6 +111,7 @@ def _unit(
     graph: Graph, is_measured: bool, donors: Mapping[int, int], is_located: bool, tasks: Tasks | None
 ) -> Any:
     """Lower a graph whose outputs may use the memory of the inputs in `donors`."""
+    from ...optimize import outline_repeats
     from .codegen.early_outputs import Donation
     from .codegen.function_builder import TooLateError
     from .compilation_unit import LONG, CompilationUnit
@@ -118,8 +119,9 @@ def _unit(
     sizes = {i: num_elements(graph.inputs[number].shape) or 0 for i, number in donors.items()}
     total = sum(sizes.values())
     large = {i: donors[i] for i in donors if sizes[i] >= _FEWEST and total > LONG}
+    outlined = graph if is_measured or is_located else outline_repeats.run(graph)
     try:
-        return CompilationUnit(graph, is_measured, large, Donation.EARLY, is_located, tasks)
+        return CompilationUnit(outlined, is_measured, large, Donation.EARLY, is_located, tasks)
     except TooLateError:
         return CompilationUnit(graph, is_measured, large, Donation.LAST, is_located, tasks)
 

@@ -30,7 +30,7 @@ from .compilation_unit import CompilationUnit, HostTable, content
 _LARGEST = 1 << 20
 """The maximum size in bytes of the constants of a graph, and of a unit that is kept."""
 
-_READ = ("core", "executors", "functionalize", "ir", "kernels", "ops")
+_READ = ("core", "executors", "functionalize", "ir", "kernels", "ops", "optimize")
 """The packages of the runtime that lowering reads."""
 
 

@@ -57,9 +57,12 @@ class EarlyOutputs:
         self._is_early = donation is Donation.EARLY
         self._pending: list[tuple[int, LazyValue]] = []
         self._numbers: dict[Value, list[int]] = defaultdict(list)
+        self._first: dict[Value, int] = {}  # the first output of each value
         for number, (value, target) in enumerate(zip(outputs, targets, strict=False)):
-            if target is not None and isinstance(value, Value) and target.bytes >= BIG:
-                self._numbers[value].append(number)
+            if target is not None and isinstance(value, Value):
+                self._first.setdefault(value, number)
+                if target.bytes >= BIG:
+                    self._numbers[value].append(number)
 
     def before(self, operation: Operation) -> None:
         """Store what is complete before an operation that is not fused with it."""
@@ -71,6 +74,30 @@ class EarlyOutputs:
         if self._is_early and self._numbers:
             for value, node in zip(operation.outputs, results, strict=True):
                 self._pending += [(number, node) for number in self._numbers.get(value, ())[:1]]
+
+    def target(self, value: Value) -> Buffer | None:
+        """Return the memory of an output that a call may store there; None for other values."""
+        number = self._first.get(value)
+        return None if number is None else self._targets[number]
+
+    def donated(self, operation: Operation, given: Sequence[Buffer]) -> dict[int, int]:
+        """Return the results of a call that are outputs and may overwrite one of its operands, which is their donor."""
+        found: dict[int, int] = {}
+        for i, value in enumerate(operation.outputs if self._is_early else ()):
+            donor = self._donors.get(self._first.get(value, -1))
+            if not isinstance(donor, Buffer) or self._region.readers.is_read_outside(donor, set()):
+                continue
+            places = [k for k, each in enumerate(given) if donor.address in each.addresses]
+            if len(places) == 1 and (donor.shape, donor.dtype) == (value.shape, value.dtype):
+                found[i] = places[0]
+        return found
+
+    def overwrite(self, value: Value) -> None:
+        """Record that a call has stored an output in the memory of its donor."""
+        number = self._first[value]
+        self.overwritten.add(number)
+        self._targets[number] = None
+        self._region.e.commit()
 
     def finish(self, outputs: Sequence[LazyValue]) -> None:
         """Store all outputs."""

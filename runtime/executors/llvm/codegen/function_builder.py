@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 from .affine import INFINITE
 from .buffer_assignment import ElementwiseNest, pairs
@@ -61,6 +61,14 @@ RARE = 1 << 17
 
 SCALAR = (["llvm.loop.vectorize.enable", False],)
 """Loop metadata that keeps LLVM from vectorizing a loop."""
+
+
+class NestCost(NamedTuple):
+    """The elements of the nests of a function, and the instructions that they run: without parallel nests, and all."""
+
+    work: int
+    serial: int
+    total: int
 
 
 class Emitter(Storage):
@@ -308,6 +316,22 @@ class Emitter(Storage):
     @property
     def is_committed(self) -> bool:
         return self._is_committed
+
+    @property
+    def cost(self) -> NestCost:
+        """The cost of the nests emitted so far."""
+        return NestCost(self.work, self._cost, self._total)
+
+    def spend(self, cost: NestCost) -> None:
+        """Count the nests of a function that is called."""
+        self.work += cost.work
+        self._cost += cost.serial
+        self._total += cost.total
+
+    @property
+    def may_fail(self) -> bool:
+        """Return whether the function, which is complete, may return another code than success."""
+        return len(self._ends) > 1
 
     def failure(self) -> Any:
         """Return the block that leaves the function with `FAILED`."""

@@ -84,11 +84,15 @@ def _results(region: Values, operation: Operation, shapes: Sequence[Any]) -> lis
 
 
 def _call(e: Emitter, name: str, arguments: Sequence[Register]) -> None:
-    """Call a host function with these addresses; leave the function if it was interrupted, and check its code."""
+    """Call a host function with these addresses, and check its code."""
     addresses = e.slot(pointer(), len(arguments))
     for number, argument in enumerate(arguments):
         e.b.store(argument, e.b.gep(addresses, [e.word(number)], source_etype=pointer()))
-    code = e.call("agc_call", integer(32), e.host(name), addresses, e.function.args[-1])
+    leave_unless_done(e, e.call("agc_call", integer(32), e.host(name), addresses, e.function.args[-1]))
+
+
+def leave_unless_done(e: Emitter, code: Register) -> None:
+    """Leave the function if a call has returned that it was interrupted or that a check failed."""
     onward = e.block("onward")
     stop = e.end_with(INTERRUPTED)
     e.b.cbranch(e.b.icmp_signed("==", code, integer(32)(INTERRUPTED)), stop, onward).set_weights([1, OFTEN])

@@ -40,6 +40,8 @@ class Storage(Measuring):
         self.slots: list[BufferSlot] = []  # the assignment, once the function is complete
         # Memory that is kept between calls: the slot that keeps it, the register with its address, its bytes.
         self.pieces: list[tuple[Register, Register, int]] = []
+        self.scratch: Register = None  # memory of the caller for large buffers, if there is any
+        self.scratch_size = 0  # bytes of this memory that are in use
         self._growing: list[tuple[Register, Register, int]] = []
         self._takes: tuple[Register, Register] | None = None  # see `_taken`
         self._groups: list[Any] = []  # access groups of the nests that are being emitted
@@ -69,6 +71,11 @@ class Storage(Measuring):
         return made
 
     def _from_the_heap(self, size: int) -> Register:
+        if self.scratch is not None:
+            made = self._top.gep(self.scratch, [self.word(self.scratch_size)], source_etype=integer(8))
+            made.is_buffer = True
+            self.scratch_size += -(-size // _ALIGNED) * _ALIGNED
+            return made
         slot, made = self._taken(size)
         self.pieces.append((slot, made, size))
         return made

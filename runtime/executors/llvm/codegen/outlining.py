@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 
 from ..background_compiler import pausing
 from .liveness import operands_of, targets_of
-from .llvm_types import ir, pointer
+from .llvm_types import integer, ir, pointer
+from .value_names import ValueNames
 
 LARGE = 250
 """Number of instructions from which the nests of a function become functions."""
@@ -203,6 +204,8 @@ def never_meet(given: Iterable[Any]) -> bool:
 def _is_buffer(address: Any) -> bool:
     if isinstance(address, ir().Argument):
         return "noalias" in address.attributes
+    if address.opname == "getelementptr":  # large buffers in the caller's memory
+        return getattr(address, "is_buffer", False)
     return is_slot(address) or (address.opname == "call" and address.callee.name == "agc_take")
 
 
@@ -212,6 +215,18 @@ def new_part(module: Any, scope: Any, kinds: Sequence[Any], name: str) -> Any:
     part.linkage = "internal"
     part.scope = scope
     return part
+
+
+def new_function(module: Any, name: str, arguments: int) -> Any:
+    """Create a function that takes addresses, which never alias, and returns a code."""
+    function = ir().Function(module, ir().FunctionType(integer(32), [pointer()] * arguments), name)
+    function.linkage = "internal"
+    function.scope = ValueNames(arguments)
+    for argument in function.args:
+        argument.add_attribute("noalias")
+        argument.add_attribute("nonnull")
+    function.attributes.add("noinline")  # facts about its arguments are expensive to keep
+    return function
 
 
 def replace_by(before: Any) -> Any:

@@ -69,7 +69,7 @@ class Region(Values):
 
         The outputs with the numbers in `overwritten` are in the memory of the inputs that `donors` has for them.
         """
-        early = EarlyOutputs(self, self.graph.outputs, targets, donors, donation)
+        early = self.early = EarlyOutputs(self, self.graph.outputs, targets, donors, donation)
         for operation in pausing(self.graph.live_operations()):
             early.before(operation)
             nodes = [self.node(operand) for operand in operation.inputs]

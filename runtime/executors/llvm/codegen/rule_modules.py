@@ -5,6 +5,7 @@ _OPERATIONS = {
     "asserts": "assert check_numerics no_op raise",
     "bitcast": "bitcast saturate_cast",
     "boolean_mask": "boolean_mask put_back_masked shape size true_indices",
+    "call": "call",
     "casts": "bitwise_and bitwise_or bitwise_xor cast complex invert left_shift logical_xor right_shift",
     "cond": "cond switch",
     "conv": "conv conv_backprop_filter conv_backprop_input",
