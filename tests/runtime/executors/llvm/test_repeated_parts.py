@@ -53,7 +53,7 @@ def both(run: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) -> None:
     for one, other in zip(tf.nest.flatten(found), tf.nest.flatten(run()), strict=True):
         if np.ndim(one):
             np.testing.assert_array_equal(one, other)
-        else:  # LLVM adds all elements of a tensor in an order that depends on the code around the loop
+        else:  # LLVM adds elements along the last axis in an order that depends on the code around the loop
             np.testing.assert_allclose(one, other, rtol=1e-6)
 
 
