@@ -6,7 +6,7 @@
 
 Two tapes are the same if they have the same kept calls, tensors of the same types, and the same flow of tensors from
 record to record. A tape with other records, such as calls of functions, has no plan. If a plan runs for long, native
-code is compiled in the background, as for functions.
+code is compiled in the background, as for functions, unless the tape has very many records.
 """
 
 from __future__ import annotations
@@ -28,6 +28,9 @@ from .tape_records import Key, Record, key_of
 
 OFTEN = 6
 """The number of runs of a backward pass before it is traced, which takes as long as five runs."""
+
+_MOST_COMPILED = 512
+"""The number of records up to which a backward pass may be compiled: a thousand take many seconds, and gain little."""
 
 _MOST_RECORDS = 4_096
 _MOST = 64
@@ -147,4 +150,5 @@ def _plan(
             traced(sources),
             {key_of(stand_ins[key]): i for key, i in since.items() if key in stand_ins},
         )
-        return finished(builder, list(stand_ins.values()), found, "automatic")
+        executor = "automatic" if len(records) <= _MOST_COMPILED else "plan"
+        return finished(builder, list(stand_ins.values()), found, executor)
