@@ -14,6 +14,9 @@ import numpy as np
 
 Array = Any
 
+FEW = 512
+"""The number of elements up to which NumPy finds a stable order sooner."""
+
 
 def stable_order(
     values: Array, axis: int = -1, is_descending: bool = False, count: int | None = None
@@ -25,7 +28,7 @@ def stable_order(
     """
     size = values.shape[axis]
     bits = max(size - 1, 0).bit_length()
-    keys = _keys(values, 63 - bits)
+    keys = _keys(values, 63 - bits) if values.size > FEW else None
     if keys is not None:
         packed = ((~keys if is_descending else keys) << bits).swapaxes(axis, -1)
         packed |= np.arange(size)
@@ -39,7 +42,17 @@ def stable_order(
         order = np.flip(size - 1 - np.argsort(np.flip(values, axis), axis, kind="stable"), axis)
     else:
         order = np.argsort(values, axis, kind="stable")
-    return order if count is None else np.take(order, range(count), axis)
+    return order.swapaxes(axis, -1)[..., :count].swapaxes(axis, -1)
+
+
+def take_along_last(x: Array, indices: Array) -> Array:
+    """Return `np.take_along_axis(x, indices, -1)` in a third of its time, for indices that are in range.
+
+    >>> take_along_last(np.array([[1, 2], [3, 4]]), np.array([[1], [0]])).tolist()
+    [[2], [3]]
+    """
+    rows = np.arange(0, x.size, x.shape[-1] or 1).reshape(*x.shape[:-1], 1)
+    return x.reshape(-1).take(indices + rows)
 
 
 def _keys(values: Array, bits: int) -> Array:

@@ -217,10 +217,12 @@ def _(indices: Array, depth: Array, on_value: Array, off_value: Array, axis: int
     shape = np.shape(indices)
     dim = axis % (len(shape) + 1)
     size, flat = checked_size(depth, "depth"), np.reshape(indices, -1)
-    found = np.full((len(flat), size), off_value, on_value.dtype)
-    rows = np.flatnonzero((flat >= 0) & (flat < size))
+    found = np.empty((len(flat), size), on_value.dtype)
+    found.fill(off_value)
+    (rows,) = ((flat >= 0) & (flat < size)).nonzero()
     found[rows, flat[rows]] = on_value
-    return np.ascontiguousarray(np.moveaxis(found.reshape(*shape, size), -1, dim))
+    found = found.reshape(*shape, size)
+    return found if dim == len(shape) else np.ascontiguousarray(np.moveaxis(found, -1, dim))
 
 
 chosen_rows.no_gradient("as in TensorFlow")

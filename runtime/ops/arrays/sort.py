@@ -19,7 +19,7 @@ from ...core.export import export
 from ...core.tensor import Tensor
 from ...ir.value_types import TensorType
 from ...kernels import orders
-from ...kernels.orders import stable_order
+from ...kernels.orders import stable_order, take_along_last
 from ..framework.attribute_parsers import READERS, Axis, DType
 from ..framework.cached_dispatch import cached_dispatch
 from ..framework.op import Input, Ints, Name, Same, op
@@ -55,10 +55,15 @@ def sort(values: Input, axis: Axis = -1, direction: Direction = "ASCENDING", nam
 
 @sort.kernel
 def _(values: Array, axis: int, direction: str) -> Array:
+    is_descending = direction == "DESCENDING"
     if values.dtype.kind in "iub":  # equal integers look the same: any algorithm is stable
         ordered = np.sort(values, axis)
-        return ordered if direction == "ASCENDING" else np.flip(ordered, axis)
-    return np.take_along_axis(values, stable_order(values, axis, direction == "DESCENDING"), axis)
+        return np.flip(ordered, axis) if is_descending else ordered
+    if values.dtype.kind == "f" and (values.size <= orders.FEW or values.dtype.itemsize > 4):
+        if is_descending:
+            return np.flip(np.sort(np.flip(values, axis), axis, "stable"), axis)
+        return np.sort(values, axis, "stable")
+    return np.take_along_axis(values, stable_order(values, axis, is_descending), axis)
 
 
 @sort.gradient
@@ -147,7 +152,7 @@ def _(input: Array, k: Array, index_type: dtypes.DType) -> tuple[Array, Array]:
     count = int(k)
     _check_columns(count, input.shape[-1])
     indices = stable_order(input, -1, is_descending=True, count=count)
-    return np.take_along_axis(input, indices, -1), indices.astype(index_type.numpy)
+    return take_along_last(input, indices), indices.astype(index_type.numpy)
 
 
 largest.gradient(lambda dy, y, input, k, index_type: (put_along(dy[0], y[1], shape_of(input), -1), None))

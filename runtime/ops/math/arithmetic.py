@@ -365,7 +365,8 @@ def add_n(inputs: Inputs, name: Name = None) -> TensorType:
 
 @add_n.kernel
 def _(inputs: list[Array]) -> Array:
-    if any(np.shape(array) != np.shape(inputs[0]) for array in inputs):
+    first, *rest = map(np.shape, inputs)
+    if rest.count(first) < len(rest):
         raise errors.InvalidArgumentError("Inputs to operation AddN must have the same size and shape")
     return functools.reduce(operator.add, inputs)
 

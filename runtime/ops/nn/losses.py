@@ -18,6 +18,7 @@ from ...core.export import export
 from ...core.tensor import Tensor
 from ...ir.traits import FRESH_RESULT
 from ...ir.value_types import TensorType
+from ...kernels.orders import take_along_last
 from ..arrays.creation import ones_like, zeros_like
 from ..arrays.ranges import one_hot
 from ..arrays.reshape import broadcast_to, expand_dims, transpose
@@ -172,15 +173,15 @@ def _unlike(labels: Sequence[int | None], logits: Sequence[int | None]) -> str:
 def _(labels: Array, logits: Array) -> Array:
     if logits.ndim == 0 or labels.shape != logits.shape[:-1]:
         raise errors.InvalidArgumentError(_unlike(labels.shape, logits.shape))
-    wrong = labels[(labels < 0) | (labels >= logits.shape[-1])]
-    if wrong.size:
+    size, unsigned = logits.shape[-1], labels.view(f"u{labels.dtype.itemsize}")  # negative labels are large
+    if labels.size and np.maximum.reduce(unsigned, None) >= size:
+        wrong = labels[unsigned >= size]
         raise errors.InvalidArgumentError(
-            f"Received a label value of {wrong.flat[0]} which is outside the valid range of "
-            f"[0, {logits.shape[-1]})."
+            f"Received a label value of {wrong.flat[0]} which is outside the valid range of [0, {size})."
         )
     wide = logits.astype(np.result_type(logits.dtype, np.float32), copy=False)
     shifted = with_top_at_zero(wide, -1)
-    chosen = np.take_along_axis(shifted, np.asarray(labels)[..., np.newaxis], -1)[..., 0]
+    chosen = take_along_last(shifted, labels[..., np.newaxis])[..., 0]
     return (np.log(sum_of(np.exp(shifted), -1, False)) - chosen).astype(logits.dtype, copy=False)
 
 
