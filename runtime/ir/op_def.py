@@ -67,7 +67,8 @@ class OpDef(FactRecord):
     def specialize(self, special: Callable[..., Any]) -> Callable[..., Any]:
         """Register the function that returns a faster kernel, of arrays alone, for calls that the rule accepts.
 
-        It takes the types of the inputs, in a list, and the attributes. It returns None where the kernel shall run.
+        It takes a list of inputs, and the attributes: `Constant` for an input that has the same elements in all
+        calls, else the type. It returns None where the kernel shall run.
         """
         self.special = special
         return special

@@ -16,6 +16,7 @@ from ...core import shapes
 from ...core.export import export
 from ...ir import batching
 from ...ir.batching import Batch
+from ...ir.graph import Constant
 from ...ir.traits import CHEAP, PYTHON_INDEX
 from ...ir.value_types import TensorType
 from ...kernels.rows import combine_along, combine_at, row_numbers
@@ -103,6 +104,19 @@ def _(params: Array, indices: Array, axis: int, batch_dims: int) -> Array:
     )
 
 
+@take.specialize
+def _(inputs: list[Any], axis: int, batch_dims: int) -> Any:
+    """Return the index for a constant position along an axis of known size."""
+    params, indices = inputs
+    if type(indices) is not Constant or indices.shape or not shapes.is_static(params.shape):
+        return None
+    dim, position = axis % len(params.shape), int(indices.value)
+    if not 0 <= position < params.shape[dim]:
+        return None
+    index = (*[slice(None)] * dim, position, ...)
+    return lambda params, indices: params[index]
+
+
 @take.batching
 def _(batch: Batch) -> Any:
     params, indices = batch.arguments
@@ -146,11 +160,9 @@ def _(dy: Any, y: Any, rows: Any, indices: Any, shape: Any, axis: int, batch_dim
     return take(dy, indices, axis, batch_dims), None, None
 
 
-_least, _most = np.minimum.reduce, np.maximum.reduce
-
-
 def _check_range(indices: Array, size: int) -> None:
-    if indices.size and (_least(indices, None) < 0 or _most(indices, None) >= size):
+    unsigned = indices.view(f"u{indices.dtype.itemsize}")  # negative numbers are large ones
+    if indices.size and np.maximum.reduce(unsigned, None) >= size:
         position = tuple(np.argwhere((indices < 0) | (indices >= size))[0].tolist())
         raise errors.InvalidArgumentError(
             f"indices{listed(position)} = {indices[position]} is not in [0, {size})"

@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes, errors
+from ...core import shapes
 from ...core.conversion import convert_to_tensor
 from ...core.export import export
+from ...ir.graph import Constant
 from ...ir.value_types import TensorType
 from ..framework.op import Input, Ints, Name, op
 from ..framework.static_values import as_tuple, checked_dims, dims, integers
@@ -68,10 +70,22 @@ def _run(axis: int, start: int, count: int, size: int) -> Any:
     return np.s_[start : size if count == -1 else start + count]
 
 
-@part.kernel
-def _(input_: Array, begin: Array, size: Array) -> Array:
+def _index(begin: Array, size: Array, shape: tuple[int, ...]) -> tuple[Any, ...]:
     starts = as_tuple(begin)
-    return input_[tuple(map(_run, range(len(starts)), starts, as_tuple(size), input_.shape))]
+    return tuple(map(_run, range(len(starts)), starts, as_tuple(size), shape))
+
+
+part.kernel(lambda input_, begin, size: input_[_index(begin, size, input_.shape)])
+
+
+@part.specialize
+def _(inputs: list[Any]) -> Any:
+    """Return the index with a constant begin and size."""
+    input_, begin, size = inputs
+    if not type(begin) is type(size) is Constant or not shapes.is_static(input_.shape):
+        return None
+    index = _index(begin.value, size.value, input_.shape)
+    return lambda input_, begin, size: input_[index]
 
 
 @part.gradient

@@ -22,6 +22,7 @@ from ...core.export import export
 from ...core.tensor import EagerTensor
 from ...ir import batching
 from ...ir.batching import Batch
+from ...ir.graph import Constant
 from ...ir.traits import CHEAP
 from ...ir.value_types import TensorType
 from ...kernels.rows import combine_along
@@ -346,6 +347,19 @@ def reverse(tensor: Input, axis: Ints, name: Name = None) -> TensorType:
 
 
 reverse.kernel(lambda tensor, axis: np.flip(tensor, as_tuple(axis)) if tensor.ndim else tensor)
+
+
+@reverse.specialize
+def _(inputs: list[Any]) -> Any:
+    """Return the index that reverses constant axes."""
+    tensor, axis = inputs
+    if type(axis) is not Constant or not tensor.shape:
+        return None
+    reversed_axes = {dim % len(tensor.shape) for dim in as_tuple(axis.value)}
+    index = tuple(slice(None, None, -1 if dim in reversed_axes else None) for dim in range(len(tensor.shape)))
+    return lambda tensor, axis: tensor[index]
+
+
 reverse.gradient(lambda dy, y, tensor, axis: (reverse(dy, axis), None))
 
 

@@ -55,6 +55,9 @@ _MOST_PARTS = 256
 _MOST_BYTES = 256
 """The maximum size of a tensor whose elements are in a key."""
 
+_MOST_FOLDED = 4096
+"""The size in bytes of results of constants that calls keep."""
+
 _ATOMS = frozenset({bool, int, str, type(None), type(...), dtypes.DType, dtypes.NarrowFloat, range, type})
 _LISTS = frozenset({list, tuple})
 _NUMBERS = frozenset(np.dtype(code).num for code in "?bhilqBHILQefdFD")
@@ -193,8 +196,10 @@ class EagerCall:
         self.kinds = list(map(_kind, specs, results if self.returns_many else [results]))
         self.dtypes = [spec.dtype.numpy if type(spec) is TensorType else None for spec in specs]
         self.is_plain = ListType not in map(type, self.kinds)
-        self.compute, self.tail = _kernel(op, [x.spec for x in inputs], specs, attributes)
+        self.compute, self.tail = _kernel(op, inputs, specs, attributes)
         self.is_closed = is_closed(op)
+        if self.is_closed and not positions and _are_few(specs):
+            self.compute, self.tail = _folded(self.compute, self.template, self.tail), ()
         self.seconds = 0.0
 
     def run(self, tensors: list[Any], recorders: Sequence[Recorder]) -> Any:
@@ -340,13 +345,36 @@ def _result(found: Any, dtype: Any, kind: Any) -> Any:
     return EagerTensor(found if type(found) is np.ndarray else np.asarray(found, dtype), kind)
 
 
+def _are_few(specs: Sequence[Any]) -> bool:
+    """Return whether there is one result, a small array of numbers."""
+    (spec, *rest) = specs or [None]
+    is_small = type(spec) is TensorType and spec.dtype.kind in "biufc" and not rest
+    return is_small and (shapes.num_elements(spec.shape) or _MOST_FOLDED) * spec.dtype.size < _MOST_FOLDED
+
+
+def _folded(compute: Any, template: Sequence[Any], tail: tuple[Any, ...]) -> Callable[..., Any]:
+    """Return a kernel for a call of constants, which copies the result of another one."""
+    before = begin(SILENCE)
+    try:
+        found = np.asarray(compute(*[x._array for x in template], *tail))
+    finally:
+        end(before)
+    return lambda *arrays: found.copy()
+
+
+def _fixed(x: Any) -> Any:
+    """Return an operand whose elements are the same in each call with the key; the type of other ones."""
+    is_known = type(x) is KnownOperand and x.is_read
+    return Constant(x._known) if is_known else x if type(x) is Constant else x.spec
+
+
 def _kernel(
-    op: Signature, inputs: list[Any], results: Sequence[Any], attributes: Mapping[str, Any]
+    op: Signature, inputs: Sequence[Any], results: Sequence[Any], attributes: Mapping[str, Any]
 ) -> tuple[Callable[..., Any], tuple[Any, ...]]:
     """Return a kernel that takes the arrays one by one, and the arguments that it takes after them."""
-    compute = narrow_floats.kernel(op, inputs, results)
+    compute = narrow_floats.kernel(op, [x.spec for x in inputs], results)
     if op.special is not None and compute is op.compute:
-        special = op.special(inputs, **attributes)
+        special = op.special(list(map(_fixed, inputs)), **attributes)
         if special is not None:
             return special, ()
     tail = _positional(compute, len(op._inputs), attributes)

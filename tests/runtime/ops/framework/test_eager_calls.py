@@ -10,7 +10,7 @@ from typing import Any
 import agc.runtime as tf
 import numpy as np
 import pytest
-from agc.runtime.autodiff import tape, tape_plans
+from agc.runtime.autodiff import eager_gradients, tape, tape_plans
 from agc.runtime.core.export import EXPORTED
 from agc.runtime.executors.llvm import tiering
 from agc.runtime.ops.arrays.getitem import getitem
@@ -465,3 +465,70 @@ def test_backward_passes_become_the_same_plans(language: str, monkeypatch: Any) 
     assert any(not isinstance(plan, int) for plan in tape_plans._plans.values())
     for each in found[1:]:
         np.testing.assert_allclose(each, found[0], rtol=1e-6)
+
+
+@pytest.mark.parametrize(("length", "executor"), [(3, "automatic"), (9, "plan")])
+def test_the_backward_pass_of_a_long_tape_is_not_compiled(
+    length: int, executor: str, monkeypatch: Any
+) -> None:
+    made: list[str] = []
+
+    def finished(builder: Any, tensors: Any, found: Any, executor: str) -> Any:
+        made.append(executor)
+        return eager_gradients.finished(builder, tensors, found, executor)
+
+    monkeypatch.setattr(tape_plans, "_plans", {})
+    monkeypatch.setattr(tape_plans, "_MOST_COMPILED", 5)
+    monkeypatch.setattr(tape_plans, "finished", finished)
+    x = tf.constant(X)
+    for _ in range(tape_plans.OFTEN + 2):
+        with tf.GradientTape() as recorded:
+            recorded.watch(x)
+            y = x
+            for _ in range(length):
+                y = tf.sin(y)
+        recorded.gradient(y, x)
+    assert made == [executor]
+
+
+def test_a_call_of_constants_returns_new_arrays() -> None:
+    for _ in range(4):
+        v = tf.Variable(tf.zeros([3]))
+        tf.function(lambda v=v: v.assign_add(tf.ones([3])))()
+        np.asarray(tf.range(3))[:] = 7
+        assert v.numpy().tolist() == [1.0, 1.0, 1.0]
+        assert tf.zeros([3]).numpy().tolist() == [0.0] * 3 and tf.range(3).numpy().tolist() == [0, 1, 2]
+        assert tf.eye(2).numpy().tolist() == [[1, 0], [0, 1]] and tf.fill([1, 2], 3.5).numpy().tolist() == [
+            [3.5] * 2
+        ]
+        assert tf.linspace(0.0, 1.0, 3).numpy().tolist() == [0.0, 0.5, 1.0]
+        assert (
+            tf.constant(2) ** 3 == 8
+            and tf.random.uniform([5]).numpy().tolist() != tf.random.uniform([5]).numpy().tolist()
+        )
+
+
+POSITIONS: dict[str, Callable[[Any, Any], Any]] = {
+    "a row": lambda x, n: tf.gather(x, 1),
+    "a column": lambda x, n: tf.gather(x, 2, axis=1),
+    "a part": lambda x, n: tf.slice(x, [0, 1], [-1, 2]),
+    "a part from a tensor on": lambda x, n: tf.slice(x, [n, 1], [1, 2 - n]),
+    "reversed axes": lambda x, n: tf.reverse(x, [0, -1]),
+    "an axis in a tensor": lambda x, n: tf.reverse(x, [n]),
+    "a row in a tensor": lambda x, n: tf.gather(x, n),
+}
+
+
+@pytest.mark.parametrize("name", POSITIONS)
+def test_constant_positions_are_told_from_those_in_tensors(name: str) -> None:
+    for n in (0, 0, 0, 1, 1, 1, 0):
+        x, expected = tf.constant(X), tf.function(POSITIONS[name])(tf.constant(X), tf.constant(n))
+        with tf.GradientTape() as recorded:
+            recorded.watch(x)
+            found = POSITIONS[name](x, tf.constant(n))
+        np.testing.assert_array_equal(found.numpy(), expected.numpy())
+        assert recorded.gradient(found, x).shape == x.shape
+    for wrong in (lambda: tf.gather(x, 2), lambda: tf.slice(x, [0, 1], [2, 3]), lambda: tf.reverse(x, [2])):
+        for _ in range(3):
+            with pytest.raises((ValueError, tf.errors.OpError)):
+                wrong()
