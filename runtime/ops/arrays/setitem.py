@@ -16,6 +16,7 @@ import numpy as np
 from ... import errors
 from ...core import shapes
 from ...ir.value_types import TensorType
+from ..framework.cached_dispatch import cached_dispatch
 from ..framework.op import Input, Inputs, Name, Same, op
 from ..framework.static_values import listed
 from .getitem import HOLE, filled, is_mask, key_text, reason, result_sizes, select
@@ -25,6 +26,7 @@ from .where_ops import masked
 Array = Any
 
 
+@cached_dispatch
 def setitem(tensor: Any, key: Any, value: Any) -> Any:
     """Return `tensor` with the elements that `key` selects replaced by `value`, which is broadcast.
 
@@ -87,6 +89,26 @@ def _(tensor: Array, value: Array, parts: list[Array], key: str) -> Array:
     _check_broadcast(np.shape(value), np.shape(selected))
     result[index] = value[()] if isinstance(value, np.ndarray) and not value.ndim else value
     return result
+
+
+@replace.specialize
+def _(inputs: list[Any], key: str) -> Any:
+    """Return the kernel for numbers of static shapes at a constant key, which the rule has checked."""
+    tensor, value, *parts = inputs
+    if (
+        parts
+        or tensor.dtype.kind not in "biufc"
+        or None in (*(tensor.shape or (None,)), *(value.shape or ()))
+    ):
+        return None
+    index = filled(key, [])
+
+    def replaced(tensor: Array, value: Array) -> Array:
+        result = tensor.copy()
+        result[index] = value
+        return result
+
+    return replaced
 
 
 @replace.gradient

@@ -164,3 +164,20 @@ def test_strided_slice_and_its_masks() -> None:
     assert tf.strided_slice(x, [9, 1], [9, 3], begin_mask=1, end_mask=1).shape == [3, 2]
     assert tf.strided_slice(z, [0, 1], [0, 3], ellipsis_mask=1).shape == [2, 3, 2]
     assert tf.strided_slice(x, [0, 1], [0, 2], new_axis_mask=1).shape == [1, 1, 4]
+
+
+@pytest.mark.parametrize("key", [key for key in KEYS if None not in np.index_exp[key]], ids=repr)
+def test_a_part_of_a_variable_is_assigned_as_in_numpy(key: Any) -> None:
+    v, expected = tf.Variable(ARRAY), ARRAY.copy()
+    for number in (5, 5, 5, 6):
+        v[key].assign_add(tf.fill(ARRAY[key].shape, number))
+        expected[key] += number
+        np.testing.assert_array_equal(v.numpy(), expected)
+    for _ in range(4):
+        v[key].assign(7)
+        with pytest.raises((ValueError, tf.errors.OpError)):
+            v[key].assign(tf.zeros([9, 9], tf.int32))
+        with pytest.raises((ValueError, tf.errors.OpError)):
+            v[5, 0].assign(1)
+    expected[key] = 7
+    np.testing.assert_array_equal(v.numpy(), expected)
