@@ -83,7 +83,7 @@ class TensorArray:
         """The static shape common to all elements."""
         spec = self._flow.spec
         assert isinstance(spec, ListType)
-        return shapes.TensorShape(spec.element.shape if self._infer_shape else self._declared)
+        return shapes.of_dims(spec.element.shape if self._infer_shape else self._declared)
 
     def with_flow(self, flow: Any) -> TensorArray:
         """Return this array with another state and the same number of elements."""

@@ -83,6 +83,7 @@ class _Stack(threading.local):
             self.building = building
             staging.building(building)
         self.eager = not building and self.replica is None
+        self.eager_recorders = self.recorders if self.eager else None  # one look-up for the C extension
         plain = self.eager and not self.recorders
         if plain is not self.plain:
             self.plain = plain

@@ -25,7 +25,7 @@ static const char *const slot_names[SLOTS] = {
 static PyObject *Assigned, *EagerCall, *silence, *silent, *begin, *end, *refused, *busy, *stack, *placement, *numbers, *operand;
 static Py_ssize_t slots[SLOTS];
 static PyObject *no_recorders; /* an empty list */
-static PyObject *name_failed, *name_results, *name_eager, *name_recorders, *name_observed, *name_compute, *name_fields, *name_slow, *name_variable;
+static PyObject *name_failed, *name_results, *name_recorders, *name_observed, *name_compute, *name_fields, *name_slow, *name_variable;
 
 #define SLOT(call, number) AT(call, slots[number])
 
@@ -335,11 +335,9 @@ static PyObject *elementwise(EagerOp *self, PyObject *const *given, PyObject *re
 static PyObject *eager_recorders(void)
 {
     if (PyList_GET_SIZE(busy) == 0) return Py_NewRef(no_recorders); /* no thread builds a graph or records */
-    PyObject *eager = PyObject_GetAttr(stack, name_eager), *recorders = NULL;
-    PyObject *observed = eager == Py_True ? PyObject_GetAttr(placement, name_observed) : NULL;
+    PyObject *observed = PyObject_GetAttr(placement, name_observed), *recorders = NULL;
     if (observed == Py_False) recorders = PyObject_GetAttr(stack, name_recorders);
     if (recorders != NULL && !PyList_CheckExact(recorders)) Py_CLEAR(recorders);
-    Py_XDECREF(eager);
     Py_XDECREF(observed);
     return recorders;
 }
@@ -651,7 +649,7 @@ static const Entry names[] = {
     {"_owner", &name_owner}, {"_array", &name_array}, {"dims", &name_dims}, {"content_spec", &name_spec},
     {"element", &name_element}, {"dtype", &name_dtype}, {"shape", &name_shape}, {"computed", &name_computed},
     {"_accessed", &name_accessed}, {"carries_gradient", &name_carries}, {"failed", &name_failed},
-    {"results", &name_results}, {"value", &name_value}, {"eager", &name_eager}, {"recorders", &name_recorders},
+    {"results", &name_results}, {"value", &name_value}, {"eager_recorders", &name_recorders},
     {"observed", &name_observed}, {"compute", &name_compute}, {"_fields", &name_fields}, {"slow", &name_slow},
     {"_variable", &name_variable},
 };
