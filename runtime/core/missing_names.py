@@ -79,7 +79,7 @@ def missing_name(
     path = module.removeprefix(_ROOT).lstrip(".") if public is None else public
     known = names().get(f"{path}.{name}" if path else name)
     if known is None:
-        text = plain + _nearest(name, _names_of(sys.modules[module]) if among is None else among)
+        text = _WithNearest(plain, name, _names_of(sys.modules[module]) if among is None else among)
     else:
         why, instead = known
         advice = f" Use {instead}." if instead else ""
@@ -92,11 +92,23 @@ def _names_of(module: ModuleType) -> Iterable[str]:
     return getattr(module, "__all__", None) or dir(module)
 
 
-def _nearest(name: str, among: Iterable[str]) -> str:
-    import difflib  # imported at first use: most programs misspell nothing
+class _WithNearest(str):
+    """The text of an error, to which `str` adds the nearest known name: `hasattr` does not search for it."""
 
-    near = difflib.get_close_matches(name, among, 1)
-    return f". Did you mean {near[0]!r}?" if near else ""
+    def __new__(cls, text: str, *_: Any) -> _WithNearest:
+        return super().__new__(cls, text)
+
+    def __init__(self, _: str, name: str, among: Iterable[str]) -> None:
+        self._name, self._among = name, among
+
+    def __str__(self) -> str:
+        import difflib  # imported at first use: most programs misspell nothing
+
+        near = difflib.get_close_matches(self._name, self._among, 1)
+        return super().__str__() + (f". Did you mean {near[0]!r}?" if near else "")
+
+    def __reduce__(self) -> tuple[type[str], tuple[str]]:
+        return str, (str(self),)
 
 
 @functools.cache

@@ -95,7 +95,7 @@ class Replica(threading.Thread):
             with context.entered(self.place.strategy, self.place):
                 self.result = self._call()
         except _Stopped:
-            pass
+            pass  # the error of the other replica is the one to raise
         except BaseException as error:
             self.error = error
         finally:

@@ -71,7 +71,7 @@ class Parameters:
         try:
             return self._values(*args, **kwargs)
         except TypeError:
-            pass
+            pass  # its text names the generated function; the error below names the user's, without that as its context
         raise TypeError(f"{self._name}{self.signature}: {self._misfit(args, kwargs)}")
 
     def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:

@@ -164,7 +164,7 @@ def _set(path, keys, value):
         holder[keys[-1]] = value
         path.write_text(json.dumps(mutations.sealed(document)))
     except (ValueError, TypeError, LookupError, RecursionError):
-        pass
+        pass  # an earlier change took the place away, or the file is no JSON any more
 
 
 def _write_graph(folder):

@@ -228,7 +228,7 @@ def _with_varying_sizes(graph: Graph, given: Sequence[Any]) -> Any:
     try:
         native.generalized(given, pattern)
     except NeverRunsError:
-        pass
+        pass  # the run raises the error of the operation
     except CannotCompileError as refusal:
         raise compile_graph.refused(graph, refusal) from None
     return native.run(list(given))

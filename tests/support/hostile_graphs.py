@@ -173,7 +173,7 @@ def run(graph: Graph, given: list[Any], executors: tuple[str, ...] = ("interpret
             with np.errstate(all="ignore"):
                 EXECUTORS[name](graph)(given)
         except (*CLEAN, ZeroDivisionError, MemoryError):
-            pass
+            pass  # a hostile graph may fail with any error of its own, but must not crash or run text as code
 
 
 def nothing_ran() -> bool:

@@ -65,10 +65,8 @@ def numbers(items: Sequence[bytes], dtype: Any) -> Array:
     [7, -1]
     """
     known = b"0123456789" + b"+-" * bool(dtype.min) + b".eE" * dtype.is_floating
-    if not b"".join(items).translate(
-        None, known
-    ):  # what Python parses of these characters is valid here, too
-        try:
+    if not b"".join(items).translate(None, known):
+        try:  # all that Python parses of the known characters is valid here, too
             return np.fromiter(map(float if dtype.is_floating else int, items), dtype.numpy, len(items))
         except (ValueError, OverflowError):
             pass  # name the string

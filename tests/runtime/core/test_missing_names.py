@@ -1,6 +1,7 @@
 """Each of TensorFlow's names that is not there says so, with the reason and what to use instead."""
 
 import copy
+import difflib
 import inspect
 import pickle
 import pkgutil
@@ -91,6 +92,16 @@ class TestWhatLooksAtModules:
         assert inspect.getdoc(tf.linalg)
         assert copy.copy(tf.nn.relu) is pickle.loads(pickle.dumps(tf.nn.relu)) is tf.nn.relu
         assert [part.name for part in pkgutil.iter_modules(tf.keras.__path__)]
+
+    def test_only_a_text_that_is_read_searches_for_the_nearest_name(self, monkeypatch):
+        with monkeypatch.context() as patch:
+            patch.setattr(difflib, "get_close_matches", None)
+            assert not hasattr(tf, "reduce_sun")
+            with pytest.raises(AttributeError) as caught:
+                _ = tf.reduce_sun
+        copied = pickle.loads(pickle.dumps(caught.value))
+        assert str(copied) == str(caught.value)
+        assert str(copied).endswith("has no attribute 'reduce_sun'. Did you mean 'reduce_sum'?")
 
     def test_names_of_python_itself_are_plain(self):
         with pytest.raises(AttributeError, match=r"^module 'agc.runtime' has no attribute '__wrapped__'$"):

@@ -80,6 +80,7 @@ def test_an_iterator_that_is_dropped_ends_its_threads():
 
 def test_a_loop_that_is_left_ends_its_threads():
     for x in D.counter().prefetch(4):
+        assert threads()
         if x > 5:
             break
 

@@ -63,7 +63,7 @@ def test_wrong_numbers_are_told_to_both(address, rank, size, message):
                 connection = socket.create_connection((host, port), timeout=30.0)
                 break
             except OSError:
-                pass
+                pass  # the chief does not listen yet
         with connection:
             rendezvous._send(connection, {"rank": rank, "size": size})
             return rendezvous._message(connection)
@@ -87,7 +87,7 @@ def test_programs_that_are_no_workers_are_ignored(address, sent):
                     stranger.sendall(sent)
                 break
             except ConnectionError:
-                pass
+                pass  # the chief does not listen yet
         pool.submit(rendezvous.meet, [address, "other:1"], 1, 30.0).result()
         assert chief.result() is None
 
