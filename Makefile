@@ -8,6 +8,9 @@ EXTENSIONS := runtime/executors/llvm/call/native_call.c runtime/kernels/random/n
 	runtime/ops/framework/native_eager.c runtime/ops/nn/native_windows.c \
 	$(wildcard runtime/core/*.h runtime/kernels/*.h runtime/ops/framework/*.h runtime/executors/llvm/call/*.h)
 
+# Workers and the processes that tests start share the byte code of one compilation.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 
 .PHONY: help

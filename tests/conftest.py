@@ -13,14 +13,18 @@ from collections.abc import Iterator
 import pytest
 from _pytest.runner import runtestprotocol
 from hypothesis import settings
+from hypothesis.internal.conjecture import providers
 from support import native_extension
 
 if importlib.util.find_spec("torch") is None:  # `make torch` installs it, `make test` does not
     collect_ignore = ["torch_backend"]
 
-# How long a case takes says nothing on a busy machine.
+# The time of a case depends on the load of the machine.
 settings.register_profile("agc", settings(), deadline=None)
 settings.load_profile("agc")
+
+# Hypothesis would parse each imported file of agc, in each worker, to draw the constants of its source.
+providers._get_local_constants = lambda: providers._local_constants
 
 # A script that runs tests in the background lets them ignore Ctrl-C, and what they start too; some tests wait for it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -29,14 +33,14 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:
-    """No garbage is looked for while tests are collected, and none later in what is there before the first of them."""
+    """Disable garbage collection while tests are collected, and exclude their objects from it while they run."""
     gc.disable()
     try:
         return (yield)
     finally:
         gc.collect()
         gc.freeze()
-        gc.set_threshold(10_000)  # what tests make is mostly gone by itself: that is not looked for so often
+        gc.set_threshold(10_000)  # reference counts free most objects of tests
         gc.enable()
 
 
@@ -50,7 +54,7 @@ def pytest_configure(config: pytest.Config) -> None:
 class Brief:
     """Report only the outcome of a test from a worker, not each of its steps.
 
-    That process shares the cores with the workers: seven messages for each test keep it busy for half a minute.
+    The controller shares the cores with the workers. Seven messages for each test would cost it half a minute.
     """
 
     @pytest.hookimpl(tryfirst=True)
@@ -62,7 +66,7 @@ class Brief:
 
 
 def pytest_runtest_setup() -> None:
-    """The seed that one test sets, and the names that it gives, are not those of the next."""
+    """Reset the random seed and the names of Keras layers before each test."""
     for module, function, arguments in FORGOTTEN:
         if module in sys.modules:
             getattr(sys.modules[module], function)(*arguments)
@@ -85,16 +89,16 @@ def update_golden(request: pytest.FixtureRequest) -> bool:
 
 @pytest.fixture(autouse=True, scope="session")
 def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """What the tests convert is kept away from the user's cache."""
+    """Keep the converted code of tests out of the user's cache."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(os.environ, "AGC_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
-        patch.setitem(os.environ, "AGC_JIT", "0")  # what is compiled is said, not measured
+        patch.setitem(os.environ, "AGC_JIT", "0")  # tests choose what is compiled; no measurement does
         yield
 
 
 @pytest.fixture(autouse=True, scope="session")
 def lowered_anew() -> Iterator[pytest.MonkeyPatch]:
-    """Each graph is lowered, since tests exchange parts of the compiler. Processes that they start use the cache."""
+    """Lower each graph anew, since tests replace parts of the compiler. Processes that they start use the cache."""
     from agc.runtime.executors.llvm import unit_cache
 
     with pytest.MonkeyPatch.context() as patch:
@@ -104,7 +108,7 @@ def lowered_anew() -> Iterator[pytest.MonkeyPatch]:
 
 @pytest.fixture(autouse=True, scope="session")
 def shared_byte_code(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """If Python writes no byte code next to files, the processes that tests start keep it in a folder for all."""
+    """Share a folder of byte code between the processes that tests start, if Python writes none next to files."""
     with pytest.MonkeyPatch.context() as patch:
         if sys.dont_write_bytecode:
             patch.delitem(os.environ, "PYTHONDONTWRITEBYTECODE", raising=False)
@@ -116,7 +120,7 @@ def shared_byte_code(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
 
 @pytest.fixture(autouse=True, scope="session")
 def files_stay_as_they_are() -> Iterator[None]:
-    """Doctest makes a debugger for each docstring, which asks of every file that was ever read whether it changed."""
+    """Skip the check of all source files for changes, which doctest's debugger makes for each docstring."""
     of_files = linecache.checkcache
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(linecache, "checkcache", lambda filename=None: filename and of_files(filename))

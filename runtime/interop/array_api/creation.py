@@ -23,8 +23,6 @@ from .. import dlpack
 from .data_types import ANY, DEFAULTS, rank_of, read_dtype, refuse_device, tensor_of
 from .promotion import together
 
-_KIND = {bool: "bool", int: "integral", float: "real floating", complex: "complex floating"}
-
 
 def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None) -> Tensor:
     """Return an array of numbers, nested sequences, buffers or arrays; tensors are immutable and never copied.
