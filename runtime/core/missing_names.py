@@ -79,7 +79,7 @@ def missing_name(
     path = module.removeprefix(_ROOT).lstrip(".") if public is None else public
     known = names().get(f"{path}.{name}" if path else name)
     if known is None:
-        text = _WithNearest(plain, name, _names_of(sys.modules[module]) if among is None else among)
+        text: str = _WithNearest(plain, name, _names_of(sys.modules[module]) if among is None else among)
     else:
         why, instead = known
         advice = f" Use {instead}." if instead else ""
