@@ -155,6 +155,9 @@ class Tensor(Operators):
     if TYPE_CHECKING:  # installed by operator_overloads
 
         def __getitem__(self, key: Any) -> Tensor: ...
+        def _item(self, key: Any) -> Tensor:
+            """Index as `__getitem__` does, also where NumPy's behavior replaces that."""
+            ...
 
         # For tensors with a value; others raise an error.
         def numpy(self) -> Any: ...

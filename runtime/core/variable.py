@@ -300,7 +300,7 @@ class Variable(PartialUpdates, InSession, AsValue, Operators, metaclass=CreatedB
         >>> v[1:].assign([7, 8]).numpy(), v[0].assign_add(9).numpy()
         (array([1, 7, 8], dtype=int32), array([10,  7,  8], dtype=int32))
         """
-        part = self.value()[key]
+        part = self.value()._item(key)
         part._part_of = self, key
         return part
 
@@ -317,7 +317,7 @@ class Variable(PartialUpdates, InSession, AsValue, Operators, metaclass=CreatedB
     def _assign_part(self, change: str, key: Any, value: Any, name: str | None = None) -> Any:
         """Run `v[key].assign(value)`, or `assign_add` or `assign_sub`."""
         if change != "assign":
-            before = self.value()[key]
+            before = self.value()._item(key)
             value = before + value if change == "assign_add" else before - value
         result = self.assign(late_binding.setitem(self.value(), key, value))
         return self if result is None else result

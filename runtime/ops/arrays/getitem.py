@@ -299,5 +299,5 @@ def install() -> None:
     """Let Python index tensors, and iterate over those that have a value."""
     recorded: Any = cached_dispatch(getitem)
     method = native.getitem(getitem, recorded.__call__) if native else getitem
-    Tensor.__getitem__ = method  # type: ignore[method-assign]
+    Tensor.__getitem__ = Tensor._item = method  # type: ignore[method-assign, assignment]
     EagerTensor.__iter__ = _rows  # type: ignore[assignment, method-assign]
