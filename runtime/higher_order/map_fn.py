@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import nest
+from ..composite.extension_type import BatchableExtensionType, BatchableExtensionTypeSpec
 from ..control_flow.functional_api import while_loop
 from ..core.export import export
 from ..core.tensor import Tensor
@@ -41,7 +42,8 @@ def map_fn(
 
     Args:
         fn: takes a row, or a nest of them in the structure of `elems`, and returns a tensor or a nest of them.
-        elems: a tensor, or a nest of tensors, dense or ragged, with the same number of rows.
+        elems: a tensor, or a nest of tensors, dense or ragged, with the same number of rows. A
+            `BatchableExtensionType` has those of its fields.
         fn_output_signature: the dtypes, TensorSpecs or RaggedTensorSpecs of the results of `fn`, in their structure;
             without it they are like `elems`. `dtype` is an older name.
         infer_shape: whether all results have one shape.
@@ -56,8 +58,10 @@ def map_fn(
     [3, 8]
     """
     check_function(fn)
-    rows = RowNest(elems)
     signature = fn_output_signature if fn_output_signature is not None else dtype
+    if any(map(_spec, nest.flatten([elems, signature]))):
+        return _of_fields(fn, elems, elems if signature is None else signature, infer_shape)
+    rows = RowNest(elems)
     like = elems if signature is None else signature
     wanted = list(map(result_like, rows.specs() if signature is None else nest.flatten(signature)))
 
@@ -72,6 +76,45 @@ def map_fn(
     else:
         columns = _staged(rows, applied, wanted, infer_shape)
     return nest.pack_sequence_as(like, columns)
+
+
+def _of_fields(fn: Callable[..., Any], elems: Any, like: Any, infer_shape: bool) -> Any:
+    """Compute `map_fn` on the fields of extension types."""
+
+    def applied(row: Any) -> Any:
+        result = fn(_with_types(elems, row))
+        nest.assert_same_structure(like, result)
+        return _fields(result)
+
+    columns = map_fn(applied, _fields(elems), infer_shape=infer_shape, fn_output_signature=_fields(like))
+    return _with_types(like, columns)
+
+
+def _spec(leaf: Any) -> BatchableExtensionTypeSpec | None:
+    spec = leaf._type_spec if isinstance(leaf, BatchableExtensionType) else leaf
+    return spec if isinstance(spec, BatchableExtensionTypeSpec) else None
+
+
+def _fields(structure: Any) -> list[Any]:
+    """Return for each leaf of a nest the list of its fields, values or specs; a leaf that has none is the only one."""
+    parts = []
+    for leaf in nest.flatten(structure):
+        spec = _spec(leaf)
+        found = (
+            [leaf] if spec is None else spec._component_specs if spec is leaf else spec._to_components(leaf)
+        )
+        parts.append(list(found))
+    return parts
+
+
+def _with_types(structure: Any, parts: list[Any]) -> Any:
+    """Return the nest of extension types that have these fields."""
+    specs = map(_spec, nest.flatten(structure))
+    leaves = [
+        part[0] if spec is None else spec._from_components(part)
+        for spec, part in zip(specs, parts, strict=True)
+    ]
+    return nest.pack_sequence_as(structure, leaves)
 
 
 def _staged(

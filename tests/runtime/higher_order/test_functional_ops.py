@@ -25,6 +25,30 @@ def test_map_fn_maps_rows(way):
     assert run(way, lambda x: tf.map_fn(lambda row: 1, x, dtype=tf.float32), xs) == [1.0, 1.0, 1.0]
 
 
+class Interval(tf.experimental.BatchableExtensionType):
+    low: tf.Tensor
+    high: tf.Tensor
+    unit: str = "m"
+
+
+@WAYS
+def test_map_fn_maps_the_fields_of_batchable_extension_types(way):
+    def widened(low, high):
+        def wider(pair):
+            one, factor = pair
+            assert (one.low.shape, one.unit) == ([], "km")
+            return Interval(one.low * factor, one.high * factor, one.unit)
+
+        given = Interval(low, high, "km"), tf.constant([2.0, 3.0])
+        scalar = Interval.Spec(tf.TensorSpec([]), tf.TensorSpec([]), "km")
+        found = tf.map_fn(wider, given, fn_output_signature=scalar)
+        assert (type(found), found.unit) == (Interval, "km")
+        return found.low, found.high, tf.map_fn(lambda one: one.high - one.low, found, tf.float32)
+
+    low, high = tf.constant([1.0, 2.0]), tf.constant([2.0, 5.0])
+    assert run(way, widened, low, high) == ([2.0, 6.0], [4.0, 15.0], [2.0, 9.0])
+
+
 @WAYS
 def test_map_fn_of_no_rows(way):
     spec = tf.TensorSpec([3], tf.float32)
