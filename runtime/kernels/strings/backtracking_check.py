@@ -85,8 +85,19 @@ class _Automaton:
         return _Part([position], [position], False)
 
 
-def is_bounded(pattern: str) -> bool:
+def width(pattern: str) -> tuple[int, int]:
+    """Return the lengths of the shortest and of the longest match; the latter may be too high.
+
+    >>> width("ab?")
+    (1, 2)
+    """
+    return parser.parse(pattern).getwidth()  # type: ignore[no-any-return]
+
+
+def is_bounded(pattern: str, most_loops: int = 1, most_ways: int = _MOST_WAYS) -> bool:
     """Return whether matching from one position takes quadratic time at most; the pattern is in Python's syntax.
+
+    The time is linear with `most_loops` of 0, which is the number of loops that can end at several positions.
 
     >>> [is_bounded(pattern) for pattern in ("(a|b)*c", ".*=.*", "(a+)+b", "(a|a)*b", "a*a*a*b", "(a*)*")]
     [True, True, False, False, False, False]
@@ -111,7 +122,7 @@ def is_bounded(pattern: str) -> bool:
             loops.add(loop)
         else:
             path_count *= max(rivals.values())
-    return len(loops) <= 1 and path_count <= _MOST_WAYS
+    return len(loops) <= most_loops and path_count <= most_ways
 
 
 def _rivals(characters: Sequence[Ranges], positions: list[int]) -> dict[int, int]:

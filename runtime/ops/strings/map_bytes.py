@@ -26,6 +26,12 @@ def each(function: Callable[..., Any], *arrays: Array, dtype: Any = object) -> A
     return filled(map(function, *columns), operands[0].shape, dtype)
 
 
+def in_batch(function: Callable[[list[bytes]], Any], array: Array, dtype: Any = object) -> Array:
+    """Return the array of the results of `function`, which takes the list of all elements."""
+    strings = np.asarray(array, object)
+    return filled(function(strings.ravel().tolist()), strings.shape, dtype)
+
+
 def filled(items: Iterable[Any], shape: tuple[int, ...], dtype: Any = object) -> Array:
     """Return an array of this shape with the given elements."""
     return np.fromiter(items, dtype, math.prod(shape)).reshape(shape)

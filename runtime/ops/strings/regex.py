@@ -12,7 +12,7 @@ from ...ir.value_types import TensorType
 from ...kernels.strings.regex_engines import compiled
 from ..framework.op import Input, Name, op
 from ..framework.op_families import STRINGS, require_dtype
-from .map_bytes import each
+from .map_bytes import in_batch
 
 Array = Any
 
@@ -48,7 +48,7 @@ def regex_full_match(input: Input, pattern: Input, name: Name = None) -> TensorT
 
 @regex_full_match.kernel
 def _(input: Array, pattern: Array) -> Array:
-    return each(compiled(_bytes(pattern)).is_full_match, input, dtype=bool)
+    return in_batch(compiled(_bytes(pattern)).are_full_matches, input, dtype=bool)
 
 
 @export("strings.regex_replace")
@@ -80,7 +80,7 @@ def regex_replace(
 def _(input: Array, pattern: Array, rewrite: Array, replace_global: bool) -> Array:
     matcher = compiled(_bytes(pattern))
     parts = _parts(_bytes(rewrite), matcher.groups)
-    return each(lambda item: matcher.replaced(item, parts, replace_global), input)
+    return in_batch(lambda items: matcher.replaced(items, parts, replace_global), input)
 
 
 @functools.lru_cache(maxsize=64)
