@@ -16,6 +16,7 @@ SOURCES = (
     "runtime/kernels/random/native_draws.c",
     "runtime/kernels/native_products.c",
     "runtime/kernels/native_rows.c",
+    "runtime/kernels/special_functions/native_tables.c",
     "autograph/conversion/native_callees.c",
     "runtime/ops/framework/native_eager.c",
     "runtime/ops/nn/native_windows.c",

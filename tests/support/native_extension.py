@@ -13,6 +13,7 @@ SOURCES = (
     ROOT / "runtime/kernels/random/native_draws.c",
     ROOT / "runtime/kernels/native_products.c",
     ROOT / "runtime/kernels/native_rows.c",
+    ROOT / "runtime/kernels/special_functions/native_tables.c",
     ROOT / "autograph/conversion/native_callees.c",
     ROOT / "runtime/ops/framework/native_eager.c",
     ROOT / "runtime/ops/nn/native_windows.c",

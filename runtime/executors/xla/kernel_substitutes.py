@@ -19,6 +19,7 @@ from ...kernels.rows import add_weighted, combine_rows
 from ...kernels.special_functions import bessel, incomplete_gamma_beta
 from ...kernels.special_functions.gamma import digamma, log_gamma
 from ...kernels.special_functions.piecewise import piecewise
+from ...kernels.special_functions.tables import looked_up
 from ...kernels.thread_pool import run_all
 from ...kernels.tiles import are_many_rows, is_one_tile
 from ...ops.arrays.select_kernel import selected
@@ -164,6 +165,7 @@ for _own, _other in (
     (iterate, _iterated),
     (scan, _scanned),
     (piecewise, _selected),
+    (looked_up, lambda table, x: None),
     (bessel._terms_needed, lambda z, divisors: len(divisors) + 1),
     (incomplete_gamma_beta._converged, _converged),
     (digamma, NumpyFunction(digamma, jax.scipy.special.digamma)),

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .piecewise import piecewise, power_series
-from .polynomials import TABLES
+from .polynomials import DOUBLE
 
 Array = Any
 
@@ -76,25 +76,23 @@ def quantile(p: Array) -> Array:
 
 
 def erf(x: Array) -> Array:
-    """Return the error function, by the polynomials of native code (executors/llvm/libm/erf.py).
+    """Return the error function of float64 numbers, by the polynomials of native code (executors/llvm/libm/erf.py).
 
     >>> erf(np.array([0.0, 1.0])).round(6).tolist()
     [0.0, 0.842701]
     """
-    if x.dtype == np.float16:
-        return erf(x.astype(np.float32)).astype(np.float16)
     size = np.minimum(np.abs(x), 30)
     return np.where(np.abs(x) > 1, np.copysign(1 - _tail(size) * np.exp(-size * size), x), _near_zero(x))
 
 
 def _near_zero(x: Array) -> Array:
     small = np.clip(x, -1, 1)
-    return small + small * power_series(small * small, TABLES[8 * x.dtype.itemsize]["ERF"])
+    return small + small * power_series(small * small, DOUBLE["ERF"])
 
 
 def _tail(size: Array) -> Array:
     """Return `exp(x * x)` times the complement of the error function."""
-    return power_series((size - 3) / (size + 3), TABLES[8 * size.dtype.itemsize]["ERFC"]) / (2 * size + 1)
+    return power_series((size - 3) / (size + 3), DOUBLE["ERFC"]) / (2 * size + 1)
 
 
 def erfc(x: Array) -> Array:

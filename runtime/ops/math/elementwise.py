@@ -20,7 +20,7 @@ from ...core.tensor import Tensor
 from ...ir.traits import CHEAP, ELEMENTWISE, MAY_ALIAS, MODULAR
 from ...kernels.special_functions import error_functions
 from ...kernels.special_functions.gamma import log_gamma
-from ...kernels.tiles import in_tiles
+from ...kernels.special_functions.tables import tabulated
 from ..arrays.reshape import fitted
 from ..framework import intervals
 from ..framework.composite_dispatch import dispatching_composites
@@ -71,11 +71,6 @@ def _log_sigmoid(x: Array) -> Array:
 
 def _rounded(x: Array) -> Array:
     return np.rint(x) if x.dtype.kind == "f" else x
-
-
-def _wide(formula: Callable[[Array], Array]) -> Callable[[Array], Array]:
-    """Return a kernel that computes `formula` in float64, in tiles."""
-    return in_tiles(lambda x: formula(np.asarray(x, np.float64)).astype(x.dtype))
 
 
 def _curve(name: str, compute: Callable[..., Any], manual: str, example: str, gives: str, cost: int) -> Op:
@@ -139,11 +134,11 @@ softplus = unary("softplus", _softplus, FLOATS, "`log(1 + exp(x))`.", "[100.]", 
                  parameter="features", traits=ELEMENTWISE, cost=30,
                  out={"f": ("{o}[...] = {kernel}",)},
                  export=("math.softplus", "nn.softplus"))  # fmt: skip
-erf = unary("erf", in_tiles(error_functions.erf), FLOATS, "The Gauss error function.", "[0., 10.]", "[0.0, 1.0]",
+erf = unary("erf", tabulated(error_functions.erf), FLOATS, "The Gauss error function.", "[0., 10.]", "[0.0, 1.0]",
             cost=24, export=("math.erf",))  # fmt: skip
-erfc = unary("erfc", _wide(error_functions.erfc), FLOATS, "`1 - erf(x)`.", "[0., 30.]", "[1.0, 0.0]", cost=30,
+erfc = unary("erfc", tabulated(error_functions.erfc), FLOATS, "`1 - erf(x)`.", "[0., 30.]", "[1.0, 0.0]", cost=30,
              export=("math.erfc",))  # fmt: skip
-lgamma = unary("lgamma", _wide(log_gamma), FLOATS, "The logarithm of the absolute value of the gamma function.",
+lgamma = unary("lgamma", tabulated(log_gamma), FLOATS, "The logarithm of the absolute value of the gamma function.",
                "[1., 0.]", "[0.0, inf]", cost=120, export=("math.lgamma",))  # fmt: skip
 ceil = unary("ceil", np.ceil, FLOATS, "The next whole number that is not smaller.", "[1.2, -1.2]",
              "[2.0, -1.0]", export=("math.ceil",))  # fmt: skip

@@ -4,7 +4,7 @@
 ([-0.5771999955177307], [1.0])
 
 The formulas are in agc.runtime.kernels.special_functions. They are computed in float64, and rounded to the
-dtype of the input.
+dtype of the input. Functions of one float32 number are tables made from them.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from ...kernels.special_functions import (
     gamma,
     incomplete_gamma_beta,
 )
+from ...kernels.special_functions.tables import tabulated
 from ...kernels.tiles import in_tiles
 from ..arrays.creation import ones_like
 from ..arrays.reshape import fitted
@@ -62,7 +63,7 @@ def _curve(
     **facts: Unpack[DeclaredFacts],
 ) -> Op:
     """Declare one operation of the tables below: a function of one number."""
-    return unary(name, _kernel(compute), FLOATS, manual, example, gives, **facts)
+    return unary(name, tabulated(compute), FLOATS, manual, example, gives, **facts)
 
 
 def _special(name: str, compute: Callable[..., Any], manual: str, example: str, gives: str) -> Op:
