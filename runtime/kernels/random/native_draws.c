@@ -31,17 +31,18 @@ static inline Stream moved(Stream s, uint64_t steps)
     return s;
 }
 
-/* Set the words of `count` blocks, whose counters are `step` apart. */
-static void make_words(Stream s, uint64_t step, int count, Blocks *b)
+static inline void set_counter(Stream at, int i, Blocks *b)
 {
-    uint32_t(*c)[LANES] = b->words, k0 = (uint32_t)s.key, k1 = (uint32_t)(s.key >> 32);
-    for (int i = 0; i < count; i++) {
-        Stream at = moved(s, i * step);
-        c[0][i] = (uint32_t)at.low;
-        c[1][i] = (uint32_t)(at.low >> 32);
-        c[2][i] = (uint32_t)at.high;
-        c[3][i] = (uint32_t)(at.high >> 32);
-    }
+    b->words[0][i] = (uint32_t)at.low;
+    b->words[1][i] = (uint32_t)(at.low >> 32);
+    b->words[2][i] = (uint32_t)at.high;
+    b->words[3][i] = (uint32_t)(at.high >> 32);
+}
+
+/* Replace the counters of `count` blocks by their words. */
+static void encipher(uint64_t key, int count, Blocks *b)
+{
+    uint32_t(*c)[LANES] = b->words, k0 = (uint32_t)key, k1 = (uint32_t)(key >> 32);
     for (int round = 0; round < 10; round++, k0 += 0x9E3779B9, k1 += 0xBB67AE85)
         for (int i = 0; i < count; i++) {
             uint64_t p0 = (uint64_t)c[0][i] * 0xD2511F53, p1 = (uint64_t)c[2][i] * 0xCD9E8D57;
@@ -50,6 +51,13 @@ static void make_words(Stream s, uint64_t step, int count, Blocks *b)
             c[2][i] = (uint32_t)(p0 >> 32) ^ c[3][i] ^ k1;
             c[3][i] = (uint32_t)p0;
         }
+}
+
+/* Set the words of `count` blocks, whose counters are `step` apart. */
+static void make_words(Stream s, uint64_t step, int count, Blocks *b)
+{
+    for (int i = 0; i < count; i++) set_counter(moved(s, i * step), i, b);
+    encipher(s.key, count, b);
 }
 
 static void make_uniform(Stream s, uint64_t step, int count, Blocks *b)
@@ -136,6 +144,29 @@ static PyObject *filled(PyObject *arguments, Maker *make)
     Py_RETURN_NONE;
 }
 
+/* Set the words of blocks at offsets from a counter. */
+static PyObject *words_at(PyObject *module, PyObject *arguments)
+{
+    unsigned long long key, low, high;
+    Py_buffer out, offsets;
+    if (!PyArg_ParseTuple(arguments, "w*KKKy*", &out, &key, &low, &high, &offsets)) return NULL;
+    Py_ssize_t count = offsets.len / 8 < out.len / 16 ? offsets.len / 8 : out.len / 16;
+    const uint64_t *offset = offsets.buf;
+    uint32_t *words = out.buf;
+    PyThreadState *state = out.len < LONG ? NULL : PyEval_SaveThread();
+    for (Py_ssize_t start = 0; start < count; start += LANES) {
+        Blocks b;
+        int size = count - start < LANES ? (int)(count - start) : LANES;
+        for (int i = 0; i < size; i++) set_counter(moved((Stream){key, low, high}, offset[start + i]), i, &b);
+        encipher(key, size, &b);
+        for (int i = 0; i < 4 * size; i++) words[4 * start + i] = b.words[i % 4][i / 4];
+    }
+    if (state != NULL) PyEval_RestoreThread(state);
+    PyBuffer_Release(&out);
+    PyBuffer_Release(&offsets);
+    Py_RETURN_NONE;
+}
+
 /* Fisher and Yates: `order` is a vector of int64, and has a word for each element but the last. */
 static PyObject *shuffle(PyObject *module, PyObject *arguments)
 {
@@ -159,6 +190,7 @@ static PyObject *truncated(PyObject *module, PyObject *arguments) { return fille
 
 static PyMethodDef functions[] = {
     {"words", words, METH_VARARGS, "words(out, key, low, high, step)\n--\n\nFill with words."},
+    {"words_at", words_at, METH_VARARGS, "words_at(out, key, low, high, offsets)\n--\n\nFill with words of blocks at uint64 offsets."},
     {"uniform", uniform, METH_VARARGS, "uniform(out, key, low, high, step)\n--\n\nFill with numbers in [0, 1)."},
     {"normal", normal, METH_VARARGS, "normal(out, key, low, high, step)\n--\n\nFill with normal numbers."},
     {"truncated", truncated, METH_VARARGS,

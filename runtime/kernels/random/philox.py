@@ -62,6 +62,18 @@ class Stream:
         """Return the words of the block at a counter."""
         return words(self.key, _words_of(counter & _ALL, counter >> 64 & _ALL))
 
+    def blocks(self, offsets: Array) -> Array:
+        """Return the blocks at these offsets (uint64) from the next one: an array of uint32 with four columns."""
+        found = np.empty((len(offsets), 4), np.uint32)
+        base, above = self.counter & _ALL, self.counter >> 64
+        if native is not None:
+            native.words_at(found, self.key, base, above, np.ascontiguousarray(offsets))
+        else:
+            low = np.uint64(base) + offsets
+            high = np.uint64(above) + (low < np.uint64(base)).astype(np.uint64)
+            found.T[:] = words(self.key, _words_of(low, high))
+        return found
+
     def bits(self, first: int, count: int, step: int = 1) -> Array:
         """Return `count` blocks at the counters first, first + step, …: an array of uint32 with four columns."""
         found = np.empty((count, 4), np.uint32)

@@ -7,6 +7,7 @@ algorithms are those that TensorFlow names, in the same order of draws, so the n
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -14,14 +15,11 @@ import numpy as np
 
 from ... import dtypes
 from ..special_functions.gamma import log_gamma
+from ..thread_pool import run_all
 from . import distributions, philox
-from .philox import Stream, words
+from .philox import Stream
 
 Array = Any
-
-_LOW = np.uint64(0xFFFFFFFF)
-_HALF = np.uint64(32)
-
 
 _FEW_BLOCKS = 42
 """The number of blocks of a binomial variate with a small mean: ten standard deviations."""
@@ -30,10 +28,11 @@ _FEW_BLOCKS = 42
 class Streams:
     """Streams that begin 256 blocks after each other. Each yields numbers in pairs, the second of the pair first."""
 
-    def __init__(self, stream: Stream, count: int, distance: Any = distributions.BLOCKS_PER_ELEMENT) -> None:
-        self._key = stream.key
-        self._start = stream.counter
-        self._used = np.arange(count, dtype=np.uint64) * np.asarray(distance, np.uint64)
+    def __init__(
+        self, stream: Stream, first: int, count: int, distance: Any = distributions.BLOCKS_PER_ELEMENT
+    ) -> None:
+        self._stream = stream
+        self._used = np.arange(first, first + count, dtype=np.uint64) * np.asarray(distance, np.uint64)
         self._pairs = {kind: np.zeros((count, 2)) for kind in ("uniform", "normal")}
         self._left = {kind: np.zeros(count, np.int64) for kind in ("uniform", "normal")}
 
@@ -56,12 +55,29 @@ class Streams:
 
     def _blocks(self, which: Array) -> Array:
         """Return the words of the next block of each of these streams."""
-        low, high = self._start & (1 << 64) - 1, self._start >> 64
-        position = np.uint64(low) + self._used[which]
-        above = np.uint64(high) + (position < np.uint64(low)).astype(np.uint64)
+        found = self._stream.blocks(self._used[which])
         self._used[which] += np.uint64(1)
-        counter = (position & _LOW, position >> _HALF, above & _LOW, above >> _HALF)
-        return np.stack(words(self._key, counter), axis=-1).astype(np.uint32).reshape(-1)
+        return found.reshape(-1)
+
+
+_TILE = 1 << 15
+"""The number of variates whose state stays in the cache."""
+
+
+def _rows(draw: Callable[..., Array], stream: Stream, samples: int, *parameters: Array) -> Array:
+    """Return a row of variates for each parameter; `draw(stream, first, *parameters)` returns those of one tile.
+
+    Threads share the tiles.
+    """
+    flat = [np.repeat(np.asarray(given, np.float64).reshape(-1), samples) for given in parameters]
+    result = np.empty(len(flat[0]))
+
+    def compute(first: int) -> None:
+        tile = slice(first, first + _TILE)
+        result[tile] = draw(stream, first, *(given[tile] for given in flat))
+
+    run_all(*(functools.partial(compute, first) for first in range(0, len(result), _TILE)))
+    return result.reshape(np.size(parameters[0]), samples)
 
 
 def gamma(stream: Stream, alpha: Array, samples: int) -> Array:
@@ -71,9 +87,11 @@ def gamma(stream: Stream, alpha: Array, samples: int) -> Array:
 
     A variate for `alpha` below 1 is computed from one for `alpha + 1`; for 1 it is -log(1 - u) of a uniform u.
     """
-    count = np.size(alpha)
-    shapes = np.repeat(np.asarray(alpha, np.float64).reshape(-1), samples)
-    streams, result = Streams(stream, len(shapes)), np.full(len(shapes), np.nan)
+    return _rows(_gamma, stream, samples, alpha)
+
+
+def _gamma(stream: Stream, first: int, shapes: Array) -> Array:
+    streams, result = Streams(stream, first, len(shapes)), np.full(len(shapes), np.nan)
     ones = np.flatnonzero(shapes == 1)
     result[ones] = -np.log1p(-streams.uniform(ones))
     d = shapes + np.where(shapes < 1, 2 / 3, -1 / 3)
@@ -82,7 +100,7 @@ def gamma(stream: Stream, alpha: Array, samples: int) -> Array:
     while len(active):
         x = streams.normal(active)
         v = 1 + c[active] * x
-        possible = v > 0
+        possible = np.flatnonzero(v > 0)
         tried, x, v = active[possible], x[possible], v[possible] ** 3
         u = streams.uniform(tried)
         bound = 0.5 * x * x + d[tried] * (1 - v + np.log(v))
@@ -91,17 +109,20 @@ def gamma(stream: Stream, alpha: Array, samples: int) -> Array:
         result[taken] = d[taken] * v[fits]
         small = taken[shapes[taken] < 1]
         result[small] *= streams.uniform(small) ** (1 / shapes[small])
-        active = np.setdiff1d(active, taken, assume_unique=True)
-    return result.reshape(count, samples)
+        active = np.delete(active, possible[fits])
+    return result
 
 
 def poisson(stream: Stream, rate: Array, samples: int) -> Array:
     """Return a row of Poisson variates for each rate: Knuth's products below 10, Hörmann's rejection (1993) above."""
-    rates = np.repeat(np.asarray(rate, np.float64).reshape(-1), samples)
-    streams, result = Streams(stream, len(rates)), np.full(len(rates), np.nan)
+    return _rows(_poisson, stream, samples, rate)
+
+
+def _poisson(stream: Stream, first: int, rates: Array) -> Array:
+    streams, result = Streams(stream, first, len(rates)), np.full(len(rates), np.nan)
     _poisson_by_products(streams, rates, result, np.flatnonzero((rates >= 0) & (rates < 10)))
     _poisson_by_rejection(streams, rates, result, np.flatnonzero((rates >= 10) & np.isfinite(rates)))
-    return result.reshape(np.size(rate), samples)
+    return result
 
 
 def _poisson_by_products(streams: Streams, rates: Array, result: Array, active: Array) -> None:
@@ -124,11 +145,11 @@ def _poisson_by_rejection(streams: Streams, rates: Array, result: Array, active:
         at, bt, rate = a[active], b[active], rates[active]
         inner = 0.5 - np.abs(u)
         k = np.floor((2 * at / inner + bt) * u + rate + 0.43)
-        tight = (inner >= 0.07) & (v <= 0.9277 - 3.6224 / (bt - 2))
-        outside = (k < 0) | ((inner < 0.013) & (v > inner))
-        s = np.log(v * inverse[active] / (at / (inner * inner) + bt))
-        t = -rate + k * np.log(rate) - log_gamma(np.maximum(k, 0) + 1)
-        done = tight | (~outside & (s <= t))
+        done = (inner >= 0.07) & (v <= 0.9277 - 3.6224 / (bt - 2))
+        unsure = np.flatnonzero(~done & (k >= 0) & ((inner >= 0.013) | (v <= inner)))
+        at, bt, rate, inner, v, least = (x[unsure] for x in (at, bt, rate, inner, v, k))
+        s = np.log(v * inverse[active[unsure]] / (at / (inner * inner) + bt))
+        done[unsure] = s <= -rate + least * np.log(rate) - log_gamma(least + 1)
         result[active[done]] = k[done]
         active = active[~done]
 
@@ -138,18 +159,20 @@ def binomial(stream: Stream, counts: Array, probs: Array, samples: int) -> Array
 
     The methods are sums of geometric variates, or BTRS (Hörmann 1993).
     """
-    count = np.repeat(np.asarray(counts, np.float64).reshape(-1), samples)
-    prob = np.repeat(np.asarray(probs, np.float64).reshape(-1), samples)
+    return _rows(_binomial, stream, samples, counts, probs)
+
+
+def _binomial(stream: Stream, first: int, count: Array, prob: Array) -> Array:
     low = np.where(prob <= 0.5, prob, 1 - prob)
     few = count * low < 10
-    streams = Streams(stream, len(count), np.where(few, _FEW_BLOCKS, distributions.BLOCKS_PER_ELEMENT))
+    streams = Streams(stream, first, len(count), np.where(few, _FEW_BLOCKS, distributions.BLOCKS_PER_ELEMENT))
     result = np.full(len(count), np.nan)
     fine = (count >= 0) & np.isfinite(count) & (prob >= 0) & (prob <= 1)
     result[fine & ((low == 0) | (count == 0))] = 0
     usual = fine & (low > 0) & (count > 0)
     _binomial_by_gaps(streams, count, low, result, np.flatnonzero(usual & few))
     _binomial_by_rejection(streams, count, low, result, np.flatnonzero(usual & ~few))
-    return np.where(prob <= 0.5, result, count - result).reshape(np.size(counts), samples)
+    return np.where(prob <= 0.5, result, count - result)
 
 
 def _binomial_by_gaps(streams: Streams, count: Array, prob: Array, result: Array, active: Array) -> None:
@@ -183,25 +206,31 @@ def _binomial_by_rejection(
         deviation = np.sqrt(n * p * (1 - p))
         b = 1.15 + 2.53 * deviation
         a = -0.0873 + 0.0248 * b + 0.01 * p
-        ratio, middle = p / (1 - p), np.floor((n + 1) * p)
-        alpha = (2.83 + 5.1 / b) * deviation
         u = streams.uniform(active)
         v = streams.uniform(active)
         u = u - 0.5
         inner = 0.5 - np.abs(u)
         k = np.floor((2 * a / inner + b) * u + n * p + 0.5)
-        tight = (inner >= 0.07) & (v <= 0.92 - 4.2 / b)
-        inside = (k >= 0) & (k <= n)
-        k_in = np.clip(k, 0, n)
-        bound = (
-            (middle + 0.5) * np.log((middle + 1) / (ratio * (n - middle + 1)))
-            + (n + 1) * np.log((n - middle + 1) / (n - k_in + 1))
-            + (k_in + 0.5) * np.log(ratio * (n - k_in + 1) / (k_in + 1))
-            + _tail(middle) + _tail(n - middle) - _tail(k_in) - _tail(n - k_in)
-        )  # fmt: skip
-        done = tight | (inside & (np.log(v * alpha / (a / (inner * inner) + b)) <= bound))
+        done = (inner >= 0.07) & (v <= 0.92 - 4.2 / b)
+        unsure = np.flatnonzero(~done & (k >= 0) & (k <= n))
+        done[unsure] = _is_likely(*(x[unsure] for x in (k, n, p, v, a, b, deviation, inner)))
         result[active[done]] = k[done]
         active = active[~done]
+
+
+def _is_likely(
+    k: Array, n: Array, p: Array, v: Array, a: Array, b: Array, deviation: Array, inner: Array
+) -> Array:
+    """Return which candidates are accepted by the logarithm of their probability."""
+    ratio, middle = p / (1 - p), np.floor((n + 1) * p)
+    alpha = (2.83 + 5.1 / b) * deviation
+    bound = (
+        (middle + 0.5) * np.log((middle + 1) / (ratio * (n - middle + 1)))
+        + (n + 1) * np.log((n - middle + 1) / (n - k + 1))
+        + (k + 0.5) * np.log(ratio * (n - k + 1) / (k + 1))
+        + _tail(middle) + _tail(n - middle) - _tail(k) - _tail(n - k)
+    )  # fmt: skip
+    return np.log(v * alpha / (a / (inner * inner) + b)) <= bound
 
 
 def between(

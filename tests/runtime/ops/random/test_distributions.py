@@ -8,6 +8,7 @@ from typing import Any
 import agc.runtime as tf
 import numpy as np
 import pytest
+from agc.runtime.kernels.random import philox, rejection_samplers
 from agc.runtime.ops.random.stateless_distributions import gamma_variates
 from support.everywhere import everywhere
 
@@ -229,3 +230,19 @@ def test_refusals() -> None:
         R.Generator.from_seed(1).uniform([2], dtype=tf.int32)
     with pytest.raises(ValueError, match="unsupported value"):
         R.split(SEED, alg="threefry")
+
+
+@pytest.mark.parametrize("native", [True, False])
+def test_many_variates_are_drawn_tile_by_tile_with_the_same_numbers(monkeypatch, native):
+    def drawn():
+        return [
+            R.stateless_gamma([40, 2], [3, 2**40], [0.5, 7.0]).numpy().tolist(),
+            R.stateless_poisson([40, 2], SEED, lam=[2.0, 50.0]).numpy().tolist(),
+            R.stateless_binomial([40, 2], SEED, counts=[10.0, 100.0], probs=[0.3, 0.6]).numpy().tolist(),
+        ]
+
+    expected = drawn()
+    monkeypatch.setattr(rejection_samplers, "_TILE", 7)
+    if not native:
+        monkeypatch.setattr(philox, "native", None)
+    assert drawn() == expected
