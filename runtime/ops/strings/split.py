@@ -47,8 +47,34 @@ def string_split(
 
 @string_split.kernel
 def _(input: Array, sep: str | None, maxsplit: int) -> tuple[Array, Array]:
-    between = sep.encode() if sep else None
-    return _flat([item.split(between, maxsplit if maxsplit > 0 else -1) for item in input.tolist()])
+    items, between = input.tolist(), sep.encode() if sep else None
+    if maxsplit > 0 or (between is not None and _may_overlap(between)):
+        return _flat([item.split(between, maxsplit if maxsplit > 0 else -1) for item in items])
+    whole = (between or b" ").join(items)
+    parts = whole.split(between) if items else []
+    counts = (
+        _word_counts(whole, items)
+        if between is None
+        else np.array([item.count(between) + 1 for item in items])
+    )
+    return filled(parts, (len(parts),)), counts.astype(np.int64)
+
+
+def _may_overlap(separator: bytes) -> bool:
+    """Return whether two matches can overlap, so that a text of joined strings may be split elsewhere."""
+    return any(separator.endswith(separator[:size]) for size in range(1, len(separator)))
+
+
+_IS_SPACE = np.isin(np.arange(256), list(b" \t\n\r\v\f"))
+"""Whether `bytes.split` splits at a byte."""
+
+
+def _word_counts(whole: bytes, items: list[bytes]) -> Array:
+    """Return the number of words of each string; `whole` joins them by spaces."""
+    is_space = _IS_SPACE[np.frombuffer(b" " + whole, np.uint8)]
+    begins = np.flatnonzero(is_space[:-1] & ~is_space[1:])
+    ends = np.cumsum(np.fromiter(map(len, items), np.int64, len(items)) + 1)
+    return np.diff(np.searchsorted(begins, ends), prepend=0)
 
 
 @op
@@ -64,7 +90,12 @@ def string_bytes(input: Input, name: Name = None) -> tuple[TensorType, TensorTyp
 
 @string_bytes.kernel
 def _(input: Array) -> tuple[Array, Array]:
-    return _flat([[item[i : i + 1] for i in range(len(item))] for item in input.tolist()])
+    items = input.tolist()
+    parts = _SINGLE[np.frombuffer(b"".join(items), np.uint8)]
+    return parts, np.fromiter(map(len, items), np.int64, len(items))
+
+
+_SINGLE = np.array([bytes([code]) for code in range(256)], object)
 
 
 @op

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import functools
 from operator import methodcaller
 from typing import Any
 
@@ -21,7 +22,7 @@ from ..arrays.concat_split import unstack
 from ..framework.op import Input, Inputs, Name, Op, Same, op
 from ..framework.op_families import STRINGS, require_dtype
 from ..framework.static_values import listed
-from .map_bytes import each
+from .map_bytes import each, in_batch
 
 Array = Any
 
@@ -242,7 +243,17 @@ def substr(input: Input, pos: Same, len: Same, unit: str = "BYTE", name: Name = 
 
 @substr.kernel
 def _(input: Array, pos: Array, len: Array, unit: str) -> Array:
+    if unit == "BYTE" and np.ndim(pos) == 0:
+        return in_batch(functools.partial(_batch_between, at=int(pos), count=int(len)), input)
     return each(_bytes_between if unit == "BYTE" else _characters_between, input, pos, len)
+
+
+def _batch_between(items: list[bytes], at: int, count: int) -> list[bytes]:
+    if min(map(len, items), default=0) < abs(at):
+        return [_bytes_between(item, at, count) for item in items]
+    to_the_end = count < 0 or at < 0 <= at + count
+    part = slice(at, None if to_the_end else at + count)
+    return [item[part] for item in items]
 
 
 def _bytes_between(item: bytes, at: int, count: int) -> bytes:

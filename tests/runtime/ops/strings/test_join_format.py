@@ -31,6 +31,18 @@ def test_substr(staged, text, pos, length, unit, expected):
     assert run(staged, lambda t: S.substr(t, pos, length, unit=unit), tf.constant(text)) == expected
 
 
+@pytest.mark.parametrize("at", [-3, -2, 0, 2, 3])
+@pytest.mark.parametrize("count", [-1, 0, 1, 2, 3, 9])
+def test_substr_of_a_batch(at, count):
+    texts = ["abc", "defgh"]
+    expected = [
+        text[at % len(text) if at < 0 else at :][: count if count >= 0 else None].encode() for text in texts
+    ]
+    assert S.substr(texts, at, count).numpy().tolist() == expected
+    with pytest.raises(tf.errors.InvalidArgumentError, match="out of range for string b'x'"):
+        S.substr([*texts, "x"], at or 2, count)
+
+
 def test_substr_broadcasts():
     assert S.substr(["abc", "defg"], [[0], [1]], [[1], [2]]).numpy().tolist() == [
         [b"a", b"d"],

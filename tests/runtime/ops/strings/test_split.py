@@ -1,6 +1,7 @@
 """split, bytes_split, ngrams and the Unicode functions of several texts: results are those of TensorFlow 2.21."""
 
 import agc.runtime as tf
+import numpy as np
 import pytest
 
 S = tf.strings
@@ -30,6 +31,17 @@ def run(staged, call, *args):
 )
 def test_split(staged, text, options, expected):
     assert run(staged, lambda t: S.split(t, **options), tf.constant(text)) == expected
+
+
+@pytest.mark.parametrize("sep", [None, "a", "b ", "aa", "aba", "é"])
+def test_texts_of_a_batch_are_split_apart(sep):
+    """The strings are joined to be split at once; no part may cross their ends."""
+    rng = np.random.default_rng(0)
+    letters = [b"a", b"b", b" ", b"\t", b"\x0b", b"\x85", b"\x00", "é".encode()]
+    texts = [b"".join(letters[i] for i in rng.integers(0, 8, size)) for size in rng.integers(0, 9, 200)]
+    found = S.split(tf.constant(texts), sep)
+    assert found.to_list() == [text.split(sep.encode() if sep else None) for text in texts]
+    assert S.split(tf.constant([], tf.string), sep).to_list() == []
 
 
 @STAGED
