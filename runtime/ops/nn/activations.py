@@ -19,7 +19,7 @@ from ...ir import batching
 from ...ir.graph import Operand
 from ...ir.traits import ANY_SHAPE, CHEAP, ELEMENTWISE, FRESH_RESULT, TOTAL
 from ...ir.value_types import TensorType
-from ...kernels.tiles import are_many_rows, in_rows
+from ...kernels.tiles import are_many_rows, in_rows, in_tiles
 from ..arrays.concat_split import join
 from ..arrays.creation import zeros_like
 from ..arrays.reshape import reshape, sum_to
@@ -69,7 +69,7 @@ def elu(features: Input, name: Name = None) -> TensorType:
     return features.spec  # type: ignore[no-any-return]
 
 
-elu.kernel(lambda features: selected(features < 0, np.expm1(features), features))
+elu.kernel(in_tiles(lambda features: selected(features < 0, np.expm1(features), features)))
 elu.gradient(lambda dy, y, features: choose(features < 0, dy * (y + 1), dy))
 
 

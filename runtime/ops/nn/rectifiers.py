@@ -14,6 +14,7 @@ from ...core.export import export
 from ...core.tensor import Tensor
 from ...ir.traits import ELEMENTWISE
 from ...ir.value_types import TensorType
+from ...kernels.tiles import in_tiles
 from ..arrays.concat_split import concat
 from ..arrays.creation import zeros_like
 from ..arrays.select_kernel import selected
@@ -87,7 +88,8 @@ def leaky(features: Input, alpha: float, name: Name = None) -> TensorType:
     return features.spec  # type: ignore[no-any-return]
 
 
-leaky.kernel(lambda features, alpha: selected(features > 0, features, features * features.dtype.type(alpha)))
+_leaky = in_tiles(lambda x, slope: selected(x > 0, x, x * slope))
+leaky.kernel(lambda features, alpha: _leaky(features, features.dtype.type(alpha)))
 leaky.gradient(lambda dy, y, features, alpha: where(features > 0, dy, multiply(dy, alpha)))
 
 
@@ -109,6 +111,7 @@ def selu(features: Input, name: Name = None) -> TensorType:
 
 
 @selu.kernel
+@in_tiles
 def _(features: Array) -> Array:
     kind = features.dtype.type
     return selected(features < 0, kind(_SCALE_ALPHA) * np.expm1(features), kind(_SCALE) * features)
@@ -129,7 +132,7 @@ def softsign(features: Input, name: Name = None) -> TensorType:
     return features.spec  # type: ignore[no-any-return]
 
 
-softsign.kernel(lambda features: features / (features.dtype.type(1) + np.abs(features)))
+softsign.kernel(in_tiles(lambda features: features / (features.dtype.type(1) + np.abs(features))))
 softsign.gradient(lambda dy, y, features: divide(dy, square(abs(features) + 1)))
 
 
