@@ -88,8 +88,16 @@ def leaky(features: Input, alpha: float, name: Name = None) -> TensorType:
     return features.spec  # type: ignore[no-any-return]
 
 
-_leaky = in_tiles(lambda x, slope: selected(x > 0, x, x * slope))
-leaky.kernel(lambda features, alpha: _leaky(features, features.dtype.type(alpha)))
+_by_maximum = in_tiles(lambda x, slope: np.maximum(x, x * slope))
+_by_selection = in_tiles(lambda x, slope: selected(x > 0, x, x * slope))
+
+
+@leaky.kernel
+def _(features: Array, alpha: float) -> Array:
+    slope = features.dtype.type(alpha)
+    return (_by_maximum if 0 < slope <= 1 else _by_selection)(features, slope)
+
+
 leaky.gradient(lambda dy, y, features, alpha: where(features > 0, dy, multiply(dy, alpha)))
 
 

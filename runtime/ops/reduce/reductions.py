@@ -159,7 +159,7 @@ def _logsumexp(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
 
 
 def _euclidean_norm(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
-    squares = np.square(np.abs(input_tensor))
+    squares = np.square(np.abs(input_tensor) if input_tensor.dtype.kind == "c" else input_tensor)
     return np.sqrt(sum_of(squares, axis, keepdims)).astype(input_tensor.dtype)
 
 
