@@ -107,6 +107,16 @@ def lowered_anew() -> Iterator[pytest.MonkeyPatch]:
 
 
 @pytest.fixture(autouse=True, scope="session")
+def converted_anew() -> Iterator[None]:
+    """Each function is converted, since tests exchange passes. Processes that they start use the cache."""
+    from agc.autograph.conversion import stored_code
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stored_code, "_entry", lambda *_: None)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
 def shared_byte_code(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Share a folder of byte code between the processes that tests start, if Python writes none next to files."""
     with pytest.MonkeyPatch.context() as patch:

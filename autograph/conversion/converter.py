@@ -248,10 +248,10 @@ class Converter:
         features = self.options.features
         if not features and is_straight(f.__code__):
             return ConvertedCode(f.__code__, f.__code__, has_original=True)
-        from . import loader
+        from . import stored_code
 
         # What is converted for a trace seldom runs without one, and loads sooner with one version.
-        return loader.load(f, self._operators, features, has_original=is_plain)
+        return stored_code.load(f, self._operators, features, has_original=is_plain)
 
 
 class _Handlers(dict[type, Handler]):

@@ -16,28 +16,26 @@ from __future__ import annotations
 import __future__ as futures
 
 import ast
-import builtins
 import functools
-from collections.abc import Callable, Collection, Mapping
-from types import CodeType, FunctionType, ModuleType
+from collections.abc import Callable, Collection
+from types import CodeType, FunctionType
 from typing import Any, NamedTuple
 
 import gast
 
-from .. import policy, transpile
+from .. import transpile
 from ..options.features import Feature
-from ..options.loop_options import set_loop_options
 from ..options.verbosity import CODE, log, place, verbosity
 from ..passes import pipeline
-from ..passes.base import NO_FEATURES, Context, looks_like_directive
+from ..passes.base import NO_FEATURES, Context
 from ..syntax import source
 from ..syntax.gast_bridge import Translation
 from ..syntax.positions import Extent, extent_of_code, generated_lambdas, operator_calls, settle
 from ..syntax.source import Definition
 from ..syntax.tree_queries import BLOCK_FIELDS, blocks, deep_trees, evolve, position
-from .function_code import ConvertedCode
+from .global_names import Answers, noted
 from .multiversioning import BUILDING, with_both_versions
-from .operator_constants import with_operators, without_name
+from .operator_constants import without_name
 
 FACTORY = "__factory__"
 CLASSLESS = "________"  # names are not mangled in a class that is named by underscores only
@@ -45,30 +43,20 @@ CLASSLESS = "________"  # names are not mangled in a class that is named by unde
 _FUTURE = sum(getattr(futures, name).compiler_flag for name in futures.all_feature_names)
 
 
-def load(
-    f: FunctionType,
-    operators: ModuleType,
-    features: frozenset[Feature] = NO_FEATURES,
-    has_original: bool = False,
-) -> ConvertedCode:
-    """Convert the code of `f`; with `has_original` the result has both versions."""
-    code = converted_code(f, features=features, has_original=has_original)
-    return ConvertedCode(with_operators(code, operators), f.__code__, has_original)
-
-
 def converted_code(
     f: FunctionType,
     finish: Callable[[ast.Module], None] = lambda tree: None,
     features: frozenset[Feature] = NO_FEATURES,
     has_original: bool = False,
+    answers: Answers | None = None,
 ) -> CodeType:
     """Return the converted code of `f`, with a string constant in place of the operators.
 
     `operator_constants.with_operators` replaces that constant. `finish` may change the tree before it is
-    compiled.
+    compiled. `answers` gets the facts about global names that the conversion depends on.
     """
     definition = source.find(f)
-    context = live_context(f, definition, features)
+    context = live_context(f, definition, features, answers)
     with deep_trees(definition.filename):
         translation = Translation(ast.Module([without_decorators(definition)], []))
         after = pipeline.run(translation.tree, context)
@@ -105,40 +93,22 @@ def settled(translation: Translation, after: gast.Module, context: Context) -> L
 
 
 def live_context(
-    f: FunctionType, definition: Definition, features: frozenset[Feature] = NO_FEATURES
+    f: FunctionType,
+    definition: Definition,
+    features: frozenset[Feature] = NO_FEATURES,
+    answers: Answers | None = None,
 ) -> Context:
     """Return the conversion context of a function: names are resolved in its globals."""
+    answering = functools.partial(noted, f.__globals__, {} if answers is None else answers)
     return Context(
         filename=definition.filename,
         source=definition.text,
-        is_library=functools.partial(_is_library, f.__globals__),
-        is_builtin=functools.partial(_is_builtin, f.__globals__),
-        is_directive=functools.partial(_is_directive, f.__globals__),
+        is_library=answering("library"),
+        is_builtin=answering("builtin"),
+        is_directive=answering("directive"),
         ag=transpile.fresh_name(definition.segment()),
         features=features,
     )
-
-
-def _is_library(module_globals: Mapping[str, Any], name: str) -> bool:
-    value = module_globals.get(name)
-    return isinstance(value, ModuleType) and policy.is_library_module(value)
-
-
-def _is_directive(module_globals: Mapping[str, Any], dotted: str) -> bool:
-    """Return whether a name, or a chain of attributes, refers to `set_loop_options`."""
-    first, *rest = dotted.split(".")
-    if first not in module_globals:  # a variable of the function, or of an enclosing one
-        return looks_like_directive(dotted)
-    found = module_globals[first]
-    if rest and rest[-1] != set_loop_options.__name__:
-        return False  # avoid reading attributes, which may run code
-    for name in rest:
-        found = getattr(found, name, None)
-    return found is set_loop_options
-
-
-def _is_builtin(module_globals: Mapping[str, Any], name: str) -> bool:
-    return name not in module_globals and hasattr(builtins, name)
 
 
 def without_decorators(definition: Definition) -> ast.stmt:

@@ -182,13 +182,13 @@ def _finished(code: CodeType, text: str, filename: str) -> CodeType:
 
 
 def _on_disk(text: str, filename: str) -> CodeType | None:
-    from . import code_cache
+    from .. import code_cache
 
     return code_cache.Entry(text, filename).read(_is_library(filename))
 
 
 def _keep(code: CodeType, text: str, filename: str, imports: frozenset[str]) -> None:
-    from . import code_cache as cache
+    from .. import code_cache as cache
 
     is_library = _is_library(filename)
     cache.Entry(text, filename).write(code, {name: is_library(name) for name in sorted(imports)})

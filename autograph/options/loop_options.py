@@ -40,3 +40,8 @@ def set_loop_options(
     >>> halved(9)
     1
     """
+
+
+def looks_like_directive(dotted: str) -> bool:
+    """Return whether an unresolved name reads like that of `set_loop_options`."""
+    return dotted == "set_loop_options" or dotted.endswith("experimental.set_loop_options")

@@ -21,6 +21,7 @@ from ..analysis.binding_time import FRAME_ATTRIBUTES, FRAME_READERS, BindingTime
 from ..analysis.container_types import LIST_DISPLAYS, LISTS
 from ..errors import ConversionError, Diagnostic
 from ..options.features import Feature
+from ..options.loop_options import looks_like_directive
 from ..syntax.positions import where_of
 from ..syntax.tree_queries import (
     ASYNC,
@@ -50,14 +51,9 @@ class Context(NamedTuple):
     # Does this global name refer to the builtin?
     is_builtin: Callable[[str], bool] = lambda name: name in BUILTINS
     # Does this name, or chain of attributes, refer to `set_loop_options`?
-    is_directive: Callable[[str], bool] = lambda dotted: looks_like_directive(dotted)
+    is_directive: Callable[[str], bool] = looks_like_directive
     features: frozenset[Feature] = NO_FEATURES
     ag: str = "ag__"  # name of the operator module in generated code
-
-
-def looks_like_directive(dotted: str) -> bool:
-    """Return whether an unresolved name reads like that of `set_loop_options`."""
-    return dotted == "set_loop_options" or dotted.endswith("experimental.set_loop_options")
 
 
 class FreshNames:

@@ -128,7 +128,7 @@ def _not_python(error: SyntaxError, text: str, filename: str) -> Diagnostic:
 _texts: dict[str, str] = {}
 
 
-def _text_of(filename: str, module_globals: dict[str, Any] | None) -> str:
+def text_of(filename: str, module_globals: dict[str, Any] | None) -> str:
     """Return the text of a file as it is now; the same object, as long as it is the same text."""
     # The name of all that is given to `exec`, of which Python 3.13 keeps one: `python -c`'s.
     if filename == "<string>":
@@ -144,7 +144,7 @@ def _text_of(filename: str, module_globals: dict[str, Any] | None) -> str:
 
 def file_of(filename: str, module_globals: dict[str, Any] | None = None) -> File | None:
     """Return the file as it is now, or None when there is none or when it does not parse."""
-    text = _text_of(filename, module_globals)
+    text = text_of(filename, module_globals)
     if not text:
         return None
     known = _files.get(filename)
@@ -187,7 +187,7 @@ _found: CodeMap[Definition] = CodeMap()
 def search(f: FunctionType) -> Definition | Diagnostic:
     """Return the definition that a function was made from, or the reason why there is none."""
     code = f.__code__
-    text = _text_of(code.co_filename, f.__globals__)
+    text = text_of(code.co_filename, f.__globals__)
     known = _found.get(code)
     if known is not None and known.text is text:
         return known

@@ -194,7 +194,7 @@ def test_a_poisoned_entry_does_not_run(tmp_path: Path) -> None:
     (tmp_path / "prog.py").write_text("print('the program')\n")
     program = (
         "import marshal, os, sys\n"
-        "from agc.autograph.import_hook import code_cache as cache\n"
+        "from agc.autograph import code_cache as cache\n"
         "entry = cache.Entry(open('prog.py').read(), os.path.abspath('prog.py'))\n"
         "entry.write(compile(\"print('poison')\", 'prog.py', 'exec'), {})\n"
         "assert entry.read(lambda name: False) is not None\n"

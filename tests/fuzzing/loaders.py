@@ -226,7 +226,7 @@ def _write_rows(folder):
 
 def _cached(folder):
     """Return an entry of the cache of converted modules, which is in this folder."""
-    from agc.autograph.import_hook import code_cache
+    from agc.autograph import code_cache
 
     os.environ.update(AGC_CACHE_DIR=str(folder), AGC_CACHE="1")
     return code_cache.Entry("x = 1\n", "/m.py")

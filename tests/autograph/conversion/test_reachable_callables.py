@@ -6,7 +6,7 @@ import types
 
 import pytest
 from agc.autograph import operators
-from agc.autograph.conversion import loader
+from agc.autograph.conversion import stored_code
 from agc.autograph.conversion.in_place_code import code_in_place
 from agc.autograph.conversion.reachable_callables import ReachableCallables, names_of
 
@@ -24,7 +24,7 @@ def other(x):
 
 
 def in_place(f):
-    return code_in_place(f, loader.load(f, operators).code, operators)
+    return code_in_place(f, stored_code.load(f, operators).code, operators)
 
 
 class Base:

@@ -10,9 +10,8 @@ import textwrap
 import zipfile
 
 import pytest
-from agc.autograph import convert, install_import_hook
+from agc.autograph import code_cache, convert, install_import_hook
 from agc.autograph import operators as ag__
-from agc.autograph.import_hook import code_cache
 from agc.autograph.import_hook import hook as importing
 from agc.autograph.introspection.code_objects import nested_code_objects
 
