@@ -18,9 +18,9 @@ from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from ..ir.structured import is_custom_gradient
 from ..ir.traits import CALLS_PYTHON, IDEMPOTENT
 from ..ir.value_types import TensorType, VariableType
+from ..ops.framework.induction_variables import induction_steps
 from ..ops.framework.region_ops import CUSTOM
 from ..ops.state.variable_ops import read_variable
-from ..optimize.induction_variables import induction_steps
 
 
 class InductionVariable(NamedTuple):

@@ -6,7 +6,8 @@ import json
 from typing import Any
 
 from .graph import Graph
-from .json_format import GraphFormatError, as_text, deserialize, serialize
+from .json_format import as_text, serialize
+from .json_reader import GraphFormatError, deserialize
 
 
 class GraphDef:

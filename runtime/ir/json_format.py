@@ -24,12 +24,14 @@ from typing import Any
 
 from .attribute_json import array_data, attribute_data, attribute_from
 from .graph import Graph, Operand, Operation, Value
-from .json_reader import FORMAT, PLAIN, VERSION, GraphFormatError, deserialize
 from .literal_printer import data_key
 from .printer import Names
 from .structured import is_call
 
-__all__ = ["GraphFormatError", "as_text", "deserialize", "serialize"]
+FORMAT = "agc graph"
+VERSION = 1
+PLAIN = {"int32": int, "float32": float, "bool": bool, "string": str}
+"""The dtypes of scalars that are written inline as JSON values."""
 
 _WIDTH = 110
 

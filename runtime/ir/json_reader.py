@@ -15,17 +15,13 @@ from ..core import late_binding
 from .attribute_json import array_from, attribute_from
 from .checked_graph import checked_graph, checked_operation, entered
 from .graph import Constant, Graph, Operand, Operation, Value
+from .json_format import FORMAT, PLAIN, VERSION
 from .lexer import Line
 from .literal_parser import read_spec
 from .op_def import OpDef
 from .source_location import Origin
 from .structured import CALL, CUSTOM_GRADIENT, WHILE
 from .value_types import AnySpec
-
-FORMAT = "agc graph"
-VERSION = 1
-PLAIN = {"int32": int, "float32": float, "bool": bool, "string": str}
-"""The dtypes of scalars that are written inline as JSON values."""
 
 _LONGEST_NAME = 1 << 16
 _LAST_LINE = 1 << 31

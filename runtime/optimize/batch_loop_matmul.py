@@ -26,9 +26,9 @@ from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from ..ops.arrays.getitem import select
 from ..ops.arrays.reshape import reshape
 from ..ops.framework import narrow_floats
+from ..ops.framework.induction_variables import induction_steps, integer
 from ..ops.framework.region_ops import WHILE
 from ..ops.linalg.matmul import matmul_op
-from .induction_variables import induction_steps, integer
 from .options import OptimizerOptions, may_change_loops
 from .rewriter import Rewriter, rewrite_all
 from .simplify_loops import trip_count

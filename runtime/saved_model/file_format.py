@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import DataLossError, InvalidArgumentError, NotFoundError
-from ..ir import json_format
+from ..ir import json_format, json_reader
 from ..storage import checksummed_json, locks, regular_files, safetensors
 from ..storage.atomic_files import drafts_of, flush_folder, replacing
 from ..storage.corruption import FAULTS, reading
@@ -197,7 +197,7 @@ class Reader:
         """Return the graph of a file."""
         content = self._content(file)
         try:
-            return json_format.deserialize(json.loads(content))
+            return json_reader.deserialize(json.loads(content))
         except FAULTS as error:
             raise DataLossError(f"{self._folder / self._name / file} is not a graph: {error}") from error
 

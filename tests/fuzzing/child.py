@@ -20,7 +20,7 @@ import warnings
 from pathlib import Path
 
 import agc.runtime as tf
-from agc.runtime.ir.json_format import GraphFormatError
+from agc.runtime.ir.json_reader import GraphFormatError
 from agc.runtime.ir.lexer import GraphSyntaxError
 
 from .loaders import LOADERS

@@ -19,7 +19,8 @@ from agc.runtime import dtypes, errors
 from agc.runtime.executors import EXECUTORS, Plan
 from agc.runtime.ir.graph import Graph
 from agc.runtime.ir.graph_def import GraphDef
-from agc.runtime.ir.json_format import deserialize, serialize
+from agc.runtime.ir.json_format import serialize
+from agc.runtime.ir.json_reader import deserialize
 from agc.runtime.ir.parser import parse
 from agc.runtime.ops.framework.region_ops import WHILE
 from support.operation_examples import Call, as_operation

@@ -14,6 +14,7 @@ import jax
 import numpy as np
 
 from ...ir.graph import Constant, Graph, Operand, Operation
+from ...ops.framework.induction_variables import induction_steps
 from ...ops.math.comparison import greater, greater_equal, less, less_equal, logical_and
 from .symbolic_sizes import is_sizes
 
@@ -47,7 +48,7 @@ def trip_count(loop: Operation, inputs: Sequence[Any]) -> TripCount:
 def last_values(loop: Operation, inputs: Sequence[Any], trips: int) -> dict[int, np.ndarray[Any, Any]]:
     """Return the final values of induction variables that start with known numbers, by their number in the state."""
     found = {}
-    for slot, step in _steps(loop).items():
+    for slot, step in induction_steps(loop).items():
         start = _number(inputs[slot])
         if start is not None:
             dtype = loop.outputs[slot].dtype.numpy
@@ -55,12 +56,6 @@ def last_values(loop: Operation, inputs: Sequence[Any], trips: int) -> dict[int,
             if limits.min <= last <= limits.max:
                 found[slot] = np.array(last, dtype)
     return found
-
-
-def _steps(loop: Operation) -> dict[int, int]:
-    from ...optimize.induction_variables import induction_steps  # executors import the optimizer lazily
-
-    return induction_steps(loop)
 
 
 def _conjuncts(test: Graph, going: Operand) -> Iterator[Operation | None]:
@@ -81,7 +76,7 @@ def _iterations(loop: Operation, comparison: Operation | None, inputs: Sequence[
     if comparison is None or comparison.op not in _MIRRORED:
         return None
     slots: dict[Operand, int] = {value: slot for slot, value in enumerate(loop.regions[0].inputs)}
-    steps, count = _steps(loop), len(loop.outputs)
+    steps, count = induction_steps(loop), len(loop.outputs)
     one, other = comparison.inputs
     op = comparison.op
     if slots.get(one, -1) not in steps:

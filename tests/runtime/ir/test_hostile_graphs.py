@@ -22,8 +22,8 @@ from agc.runtime.executors import Plan
 from agc.runtime.executors.llvm import available
 from agc.runtime.executors.plan.escaping import BUILT_IN, check_names, checked_identifier, identifier, literal
 from agc.runtime.ir.graph import Graph, Operation, Value
-from agc.runtime.ir.json_format import deserialize, serialize
-from agc.runtime.ir.json_reader import GraphFormatError
+from agc.runtime.ir.json_format import serialize
+from agc.runtime.ir.json_reader import GraphFormatError, deserialize
 from agc.runtime.ir.parser import parse
 from agc.runtime.ir.value_types import TensorType
 from agc.runtime.ops.framework.op import REGISTRY

@@ -12,7 +12,8 @@ from agc.runtime.core import shapes
 from agc.runtime.ir.attribute_json import attribute_data, attribute_from
 from agc.runtime.ir.graph import Constant, Graph, Operation, Value
 from agc.runtime.ir.graph_def import GraphDef
-from agc.runtime.ir.json_format import GraphFormatError, as_text, deserialize, serialize
+from agc.runtime.ir.json_format import as_text, serialize
+from agc.runtime.ir.json_reader import GraphFormatError, deserialize
 from agc.runtime.ir.printer import print_graph
 from agc.runtime.ir.value_types import TensorType
 from agc.runtime.ir.verifier import verify

@@ -15,7 +15,8 @@ import pytest
 from agc.runtime import dtypes
 from agc.runtime.executors import interpret
 from agc.runtime.ir.graph import Constant, Graph, Operation, Value
-from agc.runtime.ir.json_format import deserialize, serialize
+from agc.runtime.ir.json_format import serialize
+from agc.runtime.ir.json_reader import deserialize
 from agc.runtime.ir.value_types import TensorType
 from agc.runtime.ir.verifier import verify
 from agc.runtime.ops.framework.op import REGISTRY

@@ -9,8 +9,8 @@ i, k = while 0, n                               {0: 1, 1: -2}
 
 from __future__ import annotations
 
-from ..ir.graph import Constant, Operand, Operation
-from ..ops.math.arithmetic import add, subtract
+from ...ir.graph import Constant, Operand, Operation
+from ..math.arithmetic import add, subtract
 
 
 def induction_steps(loop: Operation) -> dict[int, int]:
