@@ -214,7 +214,7 @@ def _watch(stages: Stages) -> None:
         (jit_function, "prepared", "native: functionalize"),
         (compilation_unit.CompilationUnit, "__init__", "native: lower"),
         (unit_text.UnitText, "parts", "native: print the IR"),
-        (llvm_engine, "assembled_parts", "native: LLVM"),
+        (llvm_engine, "assembled", "native: LLVM"),
         (llvm_engine.LinkedCode, "__init__", "native: load"),
         (plan, "compiled", "plan: write"),
     ]

@@ -29,7 +29,7 @@ def load(
 ) -> ConvertedCode:
     """Convert the code of `f`; with `has_original` the result has both versions."""
     entry = _entry(f, features, has_original)
-    code = entry and entry.read(functools.partial(answer, f.__globals__))
+    code = None if entry is None else entry.read(functools.partial(answer, f.__globals__))
     if code is None:
         from . import loader
 

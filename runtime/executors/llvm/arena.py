@@ -65,7 +65,7 @@ class Arena:
         return b.call(declared(self._module, "agc_fit"), [slot, size])
 
 
-@shared("agc_take", "address", "address", "word", "address")
+@shared("agc_take")
 def _(r: Routine) -> None:
     b, word = r.b, integer(64)
     slot, size, lacking = r.arguments
@@ -79,7 +79,7 @@ def _(r: Routine) -> None:
     b.ret(b.inttoptr(kept, pointer()))
 
 
-@shared("agc_give", "nothing", "address", "address", "word")
+@shared("agc_give")
 def _(r: Routine) -> None:
     b, word = r.b, integer(64)
     slot, address, size = r.arguments
@@ -92,7 +92,7 @@ def _(r: Routine) -> None:
     b.ret_void()
 
 
-@shared("agc_fit", "address", "address", "word")
+@shared("agc_fit")
 def _(r: Routine) -> None:
     b, word = r.b, integer(64)
     slot, size = r.arguments

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib.util
+import platform
 import sys
 
 INSTALL = "pip install 'agc-autograph[jit]'"
@@ -20,3 +21,8 @@ def missing() -> str | None:
     if sys.implementation.name != "cpython" or sys.maxsize < 2**32:
         return "compiled code reads the objects of CPython on 64 bits"
     return None
+
+
+def has_cycles() -> bool:
+    """Return whether programs may read the processor's cycle counter."""
+    return platform.machine().lower() in ("x86_64", "amd64")

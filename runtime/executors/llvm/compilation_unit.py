@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from ...functionalize.errors import CannotCompileError
 from ...functionalize.varying_shapes import VaryingType
 from ...ir.graph import Graph, Operation
 from ...ir.structured import is_loop
-from ...ir.value_types import ListType, TensorType, VariableType
+from ...ir.value_types import ListType, TensorType
 from . import llvm_engine
 from .arena import Arena
 from .codegen.dynamic_sizes import Size
@@ -32,14 +32,8 @@ from .codegen.llvm_types import Register, constant_at, integer, ir, pointer, wor
 from .codegen.outlining import instructions_of, is_slot, move_slots, new_function, redirect
 from .codegen.region_lowering import Region
 from .kernel_callbacks import Callback, Sizes
-from .list_abi import (
-    description,
-    export_list,
-    import_list,
-    import_tensor,
-    sizes_described,
-    tensors_handed_over,
-)
+from .list_abi import content, has_dynamic_size
+from .lowering.list_boundary import export_list, import_list, import_tensor, tensors_handed_over
 from .opt_levels import Level, level
 from .parallel_codegen import Tasks
 from .unit_text import UnitText
@@ -51,14 +45,6 @@ _NONE: Mapping[int, int] = {}
 
 _EMBEDDED = 1024
 """Maximum size in bytes of a constant that is embedded in the module."""
-
-
-class HostTable(NamedTuple):
-    """The names in the table of host addresses, and the constants and functions that some of them have."""
-
-    numbers: Mapping[str, int]
-    arrays: Mapping[str, np.ndarray[Any, Any]]
-    callbacks: Sequence[Callback]
 
 
 class Host:
@@ -138,6 +124,7 @@ class CompilationUnit:
         self._tasks = tasks or Tasks()
         begin = functools.partial(llvm_engine.begin, level=self.level, tasks=self._tasks)
         self._text = self.module.text = UnitText(self.module, begin if tasks is not None else None)
+        self.inputs = [content(value.spec) for value in graph.inputs]
         self.results = [content(output.spec) for output in graph.outputs]
         arguments = len(graph.inputs) + len(graph.outputs) + 1
         self.kernel = new_function(self.module, "kernel", arguments)
@@ -166,7 +153,7 @@ class CompilationUnit:
         region = Region(e, self.graph, inputs)
         specs = [value.spec for value in self.graph.outputs]
         are_lists = [isinstance(spec, ListType) for spec in specs]
-        self.sized = {i: spec for i, spec in enumerate(specs) if _is_sized(spec)}
+        self.sized = {i: spec for i, spec in enumerate(specs) if has_dynamic_size(spec)}
         large = [
             target if target.shape and not x and i not in self.sized else None
             for i, (target, x) in enumerate(zip(targets, are_lists, strict=True))
@@ -210,10 +197,10 @@ class CompilationUnit:
         """Return the LLVM IR, and the level of LLVM passes that it needs."""
         return self.text(), self.level
 
-    def assembled(self) -> list[bytes]:
-        """Return the object files of the module."""
+    def assembled(self) -> dict[str, bytes]:
+        """Return the object files of the module, by their keys in the object cache."""
         self.host.finish()
-        return llvm_engine.assembled_parts(self._text.parts(), self.level, self._tasks)
+        return llvm_engine.assembled(self._text.parts(), self.level, self._tasks)
 
     @property
     def kept(self) -> int:
@@ -285,20 +272,6 @@ def _listens_soon(graph: Graph) -> bool:
     return all(
         getattr(value.spec, "shape", None) == () for loop in loops for value in loop.outputs
     ) and not any(is_loop(operation) for region in regions for operation in region.walk())
-
-
-def content(spec: Any) -> TensorType:
-    """Return the tensor type of an input, of a variable's content, or of the descriptor of a list or dynamic tensor."""
-    if isinstance(spec, ListType):
-        return description(spec)
-    found = spec.content if isinstance(spec, VariableType) else spec
-    assert isinstance(found, TensorType), found
-    return sizes_described(found) if _is_sized(found) else found
-
-
-def _is_sized(spec: Any) -> bool:
-    """Return whether a result is a tensor of dynamic size."""
-    return isinstance(spec, TensorType) and spec.shape is not None and None in spec.shape
 
 
 def _argument(e: Emitter, spec: Any, address: Register, sizes: dict[int, Size]) -> LazyValue:

@@ -86,25 +86,31 @@ def lowered(
     why = availability.missing()
     if why is not None:
         raise CannotCompileError([why])
-    from ...functionalize.shapes import specialized
-    from ...optimize import OptimizerOptions, dce, optimize_for_shapes, regroup_products, schedule_updates
     from . import unit_cache
 
-    needed = dce.run(graph, OptimizerOptions())  # dead operations must not be reasons to refuse the graph
-    plain = optimize_for_shapes(specialized(needed, arguments, with_sizes))
     given = [i for i, argument in enumerate(arguments) if not isinstance(argument, Constant)]
     first = len(graph.outputs) - len(assigned)
     donors = {first + i: given.index(number) for i, number in enumerate(assigned)}
-    whole = schedule_updates.run(regroup_products.run(plain))
-    key = None if tasks is None or is_measured or is_located else unit_cache.key(whole, donors)
-    unit = unit_cache.read(key, whole) if key is not None else None
+    is_kept = tasks is not None and not is_measured and not is_located
+    key = unit_cache.key(graph, arguments, donors, with_sizes) if is_kept else None
+    unit = unit_cache.read(key) if key is not None else None
     if unit is None:
-        unit = _unit(whole, is_measured, donors, is_located, tasks)
+        unit = _unit(_optimized(graph, arguments, with_sizes), is_measured, donors, is_located, tasks)
     unit.key = key
     if any(len(graph.outputs) - 1 - i in unit.sized for i in range(len(assigned))):
         raise CannotCompileError(["the new shape of a variable depends on values"])
     unit.assigned = [number for i, number in donors.items() if i not in unit.overwritten]
     return unit
+
+
+def _optimized(graph: Graph, arguments: Sequence[Any], with_sizes: bool) -> Graph:
+    """Return the optimized graph for inputs of these types or constants."""
+    from ...functionalize.shapes import specialized
+    from ...optimize import OptimizerOptions, dce, optimize_for_shapes, regroup_products, schedule_updates
+
+    needed = dce.run(graph, OptimizerOptions())  # dead operations must not be reasons to refuse the graph
+    plain = optimize_for_shapes(specialized(needed, arguments, with_sizes))
+    return schedule_updates.run(regroup_products.run(plain))
 
 
 def _unit(

@@ -7,7 +7,7 @@ import functools
 from typing import Any
 
 from ...kernels import blas, native_pool
-from .codegen.instrumentation import symbols
+from .availability import has_cycles
 from .llvm_engine import known_as
 
 _OF_PYTHON = (
@@ -28,8 +28,8 @@ def declare() -> None:
     for name in _OF_PYTHON:
         if function := getattr(ctypes.pythonapi, name, None):
             known_as(name, address_of(function))
-    for name, address in symbols():
-        known_as(name, address)
+    if not has_cycles():
+        known_as("clock_gettime", address_of(ctypes.CDLL(None).clock_gettime))
     for name, address in {**_of_extension(), **_of_blas()}.items():
         known_as(name, address)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .codegen.function_builder import INTERRUPTED
+from .call.kernel import INTERRUPTED
 from .codegen.llvm_types import Register, integer, ir, null, pointer
 from .codegen.routine_builder import Routine
 from .codegen.scalar_builder import Callee
@@ -12,7 +12,7 @@ RUN = "agc_run"
 """The name of the function that runs a kernel for callers without the extension (call/ctypes_entry.py)."""
 
 
-@shared(RUN, "code", "address", "address", "word")
+@shared(RUN)
 def _(r: Routine) -> None:
     """Run a kernel on the addresses of all arrays, and return its code. A long kernel runs without the GIL."""
     run, addresses, is_long = r.arguments
@@ -26,7 +26,7 @@ def _(r: Routine) -> None:
     r.b.ret(code)
 
 
-@shared("agc_interrupted", "code", "address")
+@shared("agc_interrupted")
 def _(r: Routine) -> None:
     """Return whether a signal handler has raised. Afterwards the GIL is released, even if it was held before."""
     (slot,) = r.arguments
@@ -36,7 +36,7 @@ def _(r: Routine) -> None:
     r.b.ret(answer)
 
 
-@shared("agc_call", "code", "address", "address", "address")
+@shared("agc_call")
 def _(r: Routine) -> None:
     """Call a Python function with an address. Return its code, or INTERRUPTED if it raised an exception."""
     callee, address, slot = r.arguments

@@ -301,18 +301,17 @@ class JitFunction(CompiledFunction):
         The function copies arrays that native code cannot read. If `is_plain`, it can replace `run`.
         """
         from . import runtime_library, unit_cache
-        from .compilation_unit import content
         from .loader import Loader
 
         failed = self.fail if is_plain else _failed
-        inputs = unit.graph.inputs
+        inputs = unit.inputs
 
         def mismatched(arrays: Sequence[Any]) -> Any:
             if is_plain and _shapes(arrays) != key:
                 return self._run(arrays)
             plain = [
-                np.require(np.asarray(array), content(value.spec).dtype.numpy, ["C", "A"]).view(np.ndarray)
-                for array, value in zip(arrays, inputs, strict=True)
+                np.require(np.asarray(array), spec.dtype.numpy, ["C", "A"]).view(np.ndarray)
+                for array, spec in zip(arrays, inputs, strict=True)
             ]
             if type(arrays) is list and all(
                 given is array for given, array in zip(arrays, plain, strict=True)
@@ -324,7 +323,7 @@ class JitFunction(CompiledFunction):
         if unit.key is not None and not unit.is_stored:
             unit_cache.write(unit, files)
         runtime_library.load(unit.symbols)  # another thread has compiled it in the meantime
-        loader = Loader(unit, llvm_engine.LinkedCode(*files))
+        loader = Loader(unit, llvm_engine.LinkedCode(*files.values()))
         kernel = loader.kernel(mismatched, failed, self.fail)
         code = kernel.code
         unit.forget()

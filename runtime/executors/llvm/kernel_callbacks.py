@@ -23,7 +23,7 @@ from ...core.fp_errors import SILENCE, begin, end
 from ...ir.graph import Constant, Operation, Value
 from ...ops.framework.kernel_lookup import kernel_of
 from ...ops.framework.kernel_results import returns_many
-from .codegen.function_builder import FAILED
+from .call.kernel import FAILED
 
 Sizes: TypeAlias = tuple[int | None, ...]
 """A shape, with None for dynamic sizes."""

@@ -19,15 +19,23 @@ from ... import dtypes
 from ...functionalize.errors import CannotCompileError
 from ...functionalize.list_lengths import GrowingSpec, SizedSpec
 from ...functionalize.varying_shapes import VaryingType
-from ...ir.value_types import ListType, TensorType
+from ...ir.value_types import ListType, TensorType, VariableType
 from ...ops.lists.tensor_array import Growing, PersistentArray
 from .arena import HEAD
-from .codegen.dynamic_sizes import Size
-from .codegen.function_builder import Emitter
-from .codegen.lazy_values import Buffer, LazyValue
-from .codegen.llvm_types import COMPILED, Register, integer, pointer
+from .codegen.llvm_types import COMPILED
 from .codegen.rule_registry import RefusedError
-from .lowering.list_memory import COUNT, List, Lists, View, made, parts_of
+
+COUNT = TensorType(dtypes.int64, ())
+"""The type of the lengths of inner lists."""
+
+
+def parts_of(spec: ListType) -> list[TensorType]:
+    """Return the element type of each part of a list's memory."""
+    if not isinstance(spec.element, ListType):
+        return [spec.element]
+    if isinstance(spec.element.element, ListType):
+        raise RefusedError("lists of lists of lists are not compiled")
+    return [spec.element.element, COUNT]
 
 
 def description(spec: ListType) -> TensorType:
@@ -35,81 +43,23 @@ def description(spec: ListType) -> TensorType:
     return TensorType(dtypes.int64, (2 * len(parts_of(spec)),))
 
 
-# In native code
-
-
-def import_list(e: Emitter, spec: ListType, address: Register) -> LazyValue:
-    """Import the list that an argument's descriptor refers to."""
-    parts = []
-    size = spec.size if isinstance(spec, SizedSpec) else None
-    for number, element in enumerate(parts_of(spec)):
-        data, length = (e.load(dtypes.int64, address, e.word(2 * number + i)) for i in range(2))
-        cells = View(e, element, e.b.inttoptr(data, pointer()), length, size)
-        cells.may_grow = isinstance(spec, GrowingSpec)
-        parts.append(cells)
-    return List(*parts) if len(parts) == 1 else Lists(*parts)
-
-
-def import_tensor(e: Emitter, spec: VaryingType, address: Register, sizes: dict[int, Size]) -> Buffer:
-    """Import the tensor that an argument's descriptor refers to. `sizes` has the dynamic sizes of earlier inputs."""
-    data = e.b.inttoptr(e.load(dtypes.int64, address, e.word(0)), pointer())
-    shape = []
-    for axis, size in enumerate(spec.sizes):
-        if size < 0 and size not in sizes:
-            sizes[size] = Size.of(e.load(dtypes.int64, address, e.word(1 + axis)))
-        shape.append(sizes.get(size, size))
-    return Buffer(spec.dtype, tuple(shape), data)
-
-
-def export_list(
-    e: Emitter, nodes: Sequence[LazyValue], specs: Sequence[Any], targets: Sequence[Buffer]
-) -> list[ListType]:
-    """Store the descriptors of resulting lists. After this point a run may fail only for lack of memory.
-
-    Return the types of the results.
-    """
-    lists = [made(e, node, spec.element) for node, spec in zip(nodes, specs, strict=True)]
-    all_parts = [cells for found in lists for cells in found.parts]
-    for found, target in zip(lists, targets, strict=True):
-        for number, cells in enumerate(found.parts):
-            length = cells.length(e)
-            is_alone = sum(cells is other for other in all_parts) == 1
-            if is_alone and cells.size is None and not isinstance(cells, View):
-                address = cells.release(e)
-            else:
-                address = e.new_memory(e.plus(e.times(length, cells.bytes), e.word(HEAD)))
-                elements = e.b.gep(address, [e.word(HEAD)], inbounds=True, source_etype=integer(8))
-                e.copy_some(elements, cells.address(e), e.times(length, cells.bytes))
-            for position, value in enumerate((e.b.ptrtoint(address, integer(64)), length)):
-                e.store(dtypes.int64, target.address, e.word(2 * number + position), value)
-    return [
-        GrowingSpec(spec.element) if found.cells.may_grow else spec
-        for found, spec in zip(lists, specs, strict=True)
-    ]
-
-
 def sizes_described(spec: TensorType) -> TensorType:
     """Return the type of the descriptor of a tensor of dynamic size: an address, and its shape."""
     return TensorType(dtypes.int64, (1 + len(spec.shape or ()),))
 
 
-def tensors_handed_over(e: Emitter, nodes: Sequence[LazyValue], targets: Sequence[Buffer]) -> None:
-    """Store the descriptors of tensors of dynamic size. After this point a run may fail only for lack of memory."""
-    slots = [node.slot for node in nodes if isinstance(node, Buffer) and node.is_own]
-    for node, target in zip(nodes, targets, strict=True):
-        if isinstance(node, Buffer) and node.is_own and node.slot and slots.count(node.slot) == 1:
-            address = e.release(node.slot)
-        else:
-            size = e.word(node.size * node.dtype.size)
-            address = e.new_memory(e.plus(size, e.word(HEAD)))
-            where = e.b.gep(address, [e.word(HEAD)], inbounds=True, source_etype=integer(8))
-            e.copy_some(where, node.address, size)  # type: ignore[attr-defined]
-        numbers = [e.b.ptrtoint(address, integer(64)), *map(e.word, node.shape)]
-        for position, number in enumerate(numbers):
-            e.store(dtypes.int64, target.address, e.word(position), number)
+def content(spec: Any) -> TensorType:
+    """Return the tensor type of an input, of a variable's content, or of the descriptor of a list or dynamic tensor."""
+    if isinstance(spec, ListType):
+        return description(spec)
+    found = spec.content if isinstance(spec, VariableType) else spec
+    assert isinstance(found, TensorType), found
+    return sizes_described(found) if has_dynamic_size(found) else found
 
 
-# In Python
+def has_dynamic_size(spec: Any) -> bool:
+    """Return whether a result is a tensor of dynamic size."""
+    return isinstance(spec, TensorType) and spec.shape is not None and None in spec.shape
 
 
 def with_descriptors(

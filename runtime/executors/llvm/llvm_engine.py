@@ -17,14 +17,16 @@ import importlib.util
 import os
 import sys
 import threading
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from . import object_cache
 from .codegen_switches import few_passes
-from .module_partition import ModulePart, partition
 from .opt_levels import ALL, COLD, Level
 from .parallel_codegen import Tasks, emitted, run_passes
+
+if TYPE_CHECKING:
+    from .module_partition import ModulePart
 
 _loading = threading.Lock()
 
@@ -90,16 +92,10 @@ def optimized(text: str, level: Level = ALL) -> str:
         return str(module)
 
 
-def assembled(text: str, level: Level = ALL) -> list[bytes]:
-    """Return the object files of an IR text, from the object cache if possible."""
-    return assembled_parts(partition(text), level, Tasks())
-
-
-def assembled_parts(parts: Sequence[ModulePart], level: Level, tasks: Tasks) -> list[bytes]:
-    """Return the object files of modules, of which `tasks` may have some."""
-    for part in parts:
-        _add(tasks, part, level)
-    return tasks.results([part.text for part in parts])
+def assembled(parts: Sequence[ModulePart], level: Level, tasks: Tasks) -> dict[str, bytes]:
+    """Return the object files of modules, of which `tasks` may have some, by their keys in the object cache."""
+    names = [_add(tasks, part, level) for part in parts]
+    return dict(zip(names, tasks.results(names), strict=True))
 
 
 def begin(part: ModulePart, level: Level, tasks: Tasks) -> None:
@@ -108,16 +104,20 @@ def begin(part: ModulePart, level: Level, tasks: Tasks) -> None:
     tasks.begin()
 
 
-def _add(tasks: Tasks, part: ModulePart, level: Level) -> None:
-    tasks.add(part.text, functools.partial(_assembled, part.text, COLD if part.is_cold else level))
+def _add(tasks: Tasks, part: ModulePart, level: Level) -> str:
+    """Add the task to compile a module; return the key of its object file."""
+    level = COLD if part.is_cold else level
+    name = key(f"{tuple(level)}\n{part.text}")
+    tasks.add(name, functools.partial(stored, name, level, lambda: part.text))
+    return name
 
 
-def _assembled(text: str, level: Level) -> bytes:
-    name = key(f"{tuple(level)}\n{text}")
+def stored(name: str, level: Level, write: Callable[[], str]) -> bytes:
+    """Return the object file with this key in the object cache, or else of the IR text that `write` returns."""
     data = object_cache.read(name)
     if data is None:
         machine = _machine(level.codegen)
-        with _optimized(text, level, machine) as module, few_passes(level.packs):
+        with _optimized(write(), level, machine) as module, few_passes(level.packs):
             data = emitted(machine, module)
         object_cache.write(name, data)
     return data

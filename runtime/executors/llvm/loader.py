@@ -14,18 +14,15 @@ import numpy as np
 from .arena import NAME, KeptMemory
 from .call.kernel import Kernel
 from .call.native_call import kernel_entry
-from .codegen.instrumentation import TABLE
-from .compilation_unit import CompilationUnit, content
 from .llvm_engine import LinkedCode
 
 
 class Loader:
     """Fills the host table of a unit's code."""
 
-    def __init__(self, unit: CompilationUnit, code: LinkedCode):
+    def __init__(self, unit: Any, code: LinkedCode):
         self.unit = unit
         self.code = code
-        self.inputs = [content(value.spec) for value in unit.graph.inputs]
         self.needed: list[Any] = [code]
         self.callbacks = {
             f"{kind} {i}": function
@@ -44,7 +41,7 @@ class Loader:
         fail: Callable[[Sequence[Any]], Any],
     ) -> Kernel:
         """Return the kernel of the code, with its entry from Python."""
-        kernel = Kernel(self.unit, self.code.function("run"), self.inputs, self.needed, fail)
+        kernel = Kernel(self.unit, self.code.function("run"), self.unit.inputs, self.needed, fail)
         kernel.code = kernel_entry(kernel, mismatch, failed)
         return kernel
 
@@ -52,8 +49,7 @@ class Loader:
         unit = self.unit
         if name == NAME:
             return self._data(KeptMemory(unit.kept))
-        if name == TABLE:
-            assert unit.meter is not None
+        if unit.meter is not None and name == unit.meter.name:
             unit.meter.table = np.zeros(2 * len(unit.meter.rows), np.int64)
             return self._data(unit.meter)
         if name in self.callbacks:
@@ -61,7 +57,7 @@ class Loader:
             return id(self.callbacks[name])
         array = unit.host.arrays[name]
         self.needed.append(array)
-        return array.ctypes.data
+        return int(array.ctypes.data)
 
     def _data(self, holder: Any) -> int:
         """Return the address of the numbers in `holder.table`, and keep the object alive."""

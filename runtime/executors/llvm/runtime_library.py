@@ -9,26 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from . import arena, gil  # noqa: F401  (their shared functions are registered)
-from .codegen import half_floats  # noqa: F401
 from .codegen.llvm_types import ir
-from .codegen.shared_functions import WRITERS, written
-from .external_symbols import declare
-from .llvm_engine import LinkedCode, assembled
+from .codegen.shared_functions import PROTOTYPES, written
 from .opt_levels import COLD
 from .shared_code import SharedCode
 from .shared_code import load as load_shared
 
 
-def _functions() -> LinkedCode:
-    declare()
+def _text() -> str:
+    from . import arena, gil  # noqa: F401  (their shared functions are registered)
+    from .codegen import half_floats  # noqa: F401
+
     module = ir().Module("agc library")
-    for name in WRITERS:
+    for name in PROTOTYPES:
         written(module, name)
-    return LinkedCode(*assembled(str(module), COLD))
+    return str(module)
 
 
-_FUNCTIONS = SharedCode(_functions, {name: name for name in WRITERS})
+_FUNCTIONS = SharedCode("runtime library", COLD, _text, {name: name for name in PROTOTYPES})
 
 
 def begin() -> None:

@@ -14,7 +14,10 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 
 from .background_compiler import helper
-from .llvm_engine import LinkedCode, known_as
+from .external_symbols import declare
+from .llvm_engine import LinkedCode, known_as, stored
+from .lowering_key import lowering_key
+from .opt_levels import Level
 from .parallel_codegen import frequent_switches, processors
 
 _OWNERS: dict[str, SharedCode] = {}
@@ -22,13 +25,15 @@ _OWNERS: dict[str, SharedCode] = {}
 
 
 class SharedCode:
-    """The code of some symbols, which `make` compiles and loads once in a process.
+    """The code of some symbols, which is compiled and loaded once in a process.
 
-    `symbols` maps them to the names of functions in the code.
+    `write` returns its IR text, which depends on `name`, on the sources of agc, and on the surroundings only. `symbols`
+    maps the symbols to the names of functions in the code.
     """
 
-    def __init__(self, make: Callable[[], LinkedCode], symbols: Mapping[str, str]) -> None:
-        self._make = make
+    def __init__(self, name: str, level: Level, write: Callable[[], str], symbols: Mapping[str, str]) -> None:
+        self._name, self._level = name, level
+        self._write = write
         self._symbols = symbols
         self._loading = threading.Lock()
         self._code: LinkedCode | None = None
@@ -49,7 +54,9 @@ class SharedCode:
         """Return the code, after a wait if another thread compiles it."""
         with self._loading:
             if self._code is None:
-                code = self._make()
+                declare()
+                key = lowering_key(f"{self._name} {tuple(self._level)}")
+                code = LinkedCode(stored(key, self._level, self._write))
                 for symbol, name in self._symbols.items():
                     known_as(symbol, code.function(name))
                 self._code = code

@@ -1,63 +1,74 @@
 """The unit cache: finished units on disk, so that other processes need not lower the same graph again.
 
-    graph ──digest──► {"names": …, "sizes": …}  constants…  object files…
+    graph, types of its inputs ──digest──► {"names": …, "files": …}  constants…
 
-An entry is found by a digest of the optimized graph and of everything else that lowering depends on: agc's own
-sources, the processor, BLAS, and the number of threads. Units that call Python are not kept.
+The object files are entries of their own in the object cache, since other units may have the same modules.
+Units that call Python are not kept.
 """
 
 from __future__ import annotations
 
-import functools
 import itertools
 import json
-import os
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
-from agc.autograph.disk_cache import sources
 
+from ... import dtypes
+from ...config import optimizer
 from ...functionalize.varying_shapes import VaryingType
+from ...ir.attribute_json import array_data
 from ...ir.graph import Constant, Graph
 from ...ir.json_format import serialize
-from ...kernels import blas, blas_limit, native_pool
-from . import arena, external_symbols, llvm_engine, object_cache, shared_code
-from .codegen.parallel_loops import count as count_of_threads
-from .codegen.shared_functions import WRITERS
-from .compilation_unit import CompilationUnit, HostTable, content
+from ...ir.value_types import TensorType
+from . import arena, external_symbols, object_cache, shared_code
+from .codegen.shared_functions import PROTOTYPES
+from .lowering_key import lowering_key
+
+if TYPE_CHECKING:
+    from .compilation_unit import CompilationUnit
+    from .kernel_callbacks import Callback
 
 _LARGEST = 1 << 20
 """The maximum size in bytes of the constants of a graph, and of a unit that is kept."""
 
-_READ = ("core", "executors", "functionalize", "ir", "kernels", "ops", "optimize")
-"""The packages of the runtime that lowering reads."""
 
+def key(graph: Graph, arguments: Sequence[Any], donors: Mapping[int, int], with_sizes: bool) -> str | None:
+    """Return the key of the unit of a graph without lists; None for large constants and for Python objects.
 
-def key(graph: Graph, donors: Mapping[int, int]) -> str | None:
-    """Return the key of the unit of a graph without lists; None for large constants and for Python objects."""
+    The key is that of the graph before it is optimized for the types and constants in `arguments`.
+    """
     operands = (operand for operation in graph.walk() for operand in operation.inputs)
     if sum(operand.value.nbytes for operand in operands if isinstance(operand, Constant)) > _LARGEST:
         return None
     try:
-        sizes = [value.spec.sizes for value in graph.inputs if isinstance(value.spec, VaryingType)]
-        text = json.dumps([serialize(graph, portable=True, with_origins=False), sizes, [*donors.items()]])
+        types = [_described(argument) for argument in arguments]
+        options = optimizer.get_experimental_options()
+        module = serialize(graph, portable=True, with_origins=False)
+        text = json.dumps([module, types, [*donors.items()], with_sizes, options])
     except (TypeError, ValueError):
         return None
-    return llvm_engine.key(f"{_surroundings()}\n{text}")
+    return lowering_key(text)
 
 
-def _surroundings() -> str:
-    """Return everything besides the graph and the host that lowering depends on."""
-    gemm = [found and (found.symbol, found.bits) for found in map(blas.find, blas.LETTERS)]
-    pool = native_pool.extension() is not None, native_pool.with_blas() is not None, blas_limit.can_limit()
-    return str([_sources(), np.__version__, gemm, pool, count_of_threads()])
+def _described(argument: Any) -> Any:
+    """Return the type or constant that an input is specialized to, as JSON data."""
+    if isinstance(argument, Constant):
+        return array_data(argument.value)
+    if isinstance(argument, VaryingType):
+        return [argument.dtype.name, argument.sizes, "varying"]
+    if type(argument) is not TensorType:
+        raise TypeError(argument)
+    return [argument.dtype.name, argument.shape]
 
 
-@functools.cache
-def _sources() -> str:
-    runtime = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    return sources(*(os.path.join(runtime, package) for package in _READ)).hex()
+class HostTable(NamedTuple):
+    """The names in the table of host addresses, and the constants and functions that some of them have."""
+
+    numbers: Mapping[str, int]
+    arrays: Mapping[str, np.ndarray[Any, Any]]
+    callbacks: Sequence[Callback]
 
 
 class StoredUnit:
@@ -69,39 +80,48 @@ class StoredUnit:
     is_stored = True
     assigned: Sequence[int] = ()
 
-    def __init__(self, graph: Graph, entry: dict[str, Any], parts: Sequence[bytes]) -> None:
-        self.graph = graph
+    def __init__(self, entry: dict[str, Any], constants: Sequence[bytes], files: dict[str, bytes]) -> None:
+        self.inputs = [_type(*each) for each in entry["inputs"]]
+        self.results = [_type(*each) for each in entry["results"]]
         self.overwritten: dict[int, int] = dict(entry["overwritten"])
-        outputs = enumerate(graph.outputs)
-        self.results = [content(output.spec) for i, output in outputs if i not in self.overwritten]
         self.is_long: bool = entry["is_long"]
         self.kept: int = entry["kept"]
         self.symbols: list[str] = entry["symbols"]
-        names: list[str] = entry["constants"]
-        arrays = [np.frombuffer(part, np.uint8).copy() for part in parts[: len(names)]]
+        arrays = [np.frombuffer(part, np.uint8).copy() for part in constants]
         numbers = {name: i for i, name in enumerate(entry["names"])}
-        self.host = HostTable(numbers, dict(zip(names, arrays, strict=True)), ())
-        self._files = parts[len(names) :]
+        self.host = HostTable(numbers, dict(zip(entry["constants"], arrays, strict=True)), ())
+        self._files = files
 
-    def assembled(self) -> Sequence[bytes]:
-        """Return the object files."""
+    def assembled(self) -> dict[str, bytes]:
+        """Return the object files, by their keys in the object cache."""
         return self._files
 
     def forget(self) -> None:
         """Do nothing: there is no module."""
 
 
-def read(key: str, graph: Graph) -> StoredUnit | None:
-    """Return the unit that was stored for a graph, or None. Begin to compile the code that it shares with others."""
+def _type(dtype: str, shape: Sequence[int]) -> TensorType:
+    return TensorType(dtypes.as_dtype(dtype), tuple(shape))
+
+
+def _plain(spec: TensorType) -> tuple[str, list[int]]:
+    return spec.dtype.name, [int(size or 0) for size in spec.shape or ()]
+
+
+def read(key: str) -> StoredUnit | None:
+    """Return the unit that was stored under a key, or None. Begin to compile the code that it shares with others."""
     data = object_cache.read(key)
     if data is None:
         return None
     head, _, rest = data.partition(b"\n")
     try:
         entry = json.loads(head)
+        found = {name: object_cache.read(name) for name in entry["files"]}
+        files = {name: data for name, data in found.items() if data is not None}
         ends = [*itertools.accumulate(entry["sizes"], initial=0)]
         parts = [rest[begin:end] for begin, end in itertools.pairwise(ends)]
-        unit = StoredUnit(graph, entry, parts) if ends[-1] == len(rest) else None
+        is_whole = ends[-1] == len(rest) and files == found
+        unit = StoredUnit(entry, parts, files) if is_whole else None
         _begin(entry["symbols"])
     except (AttributeError, LookupError, RecursionError, TypeError, ValueError):  # it has another form
         return None
@@ -123,30 +143,33 @@ def _mark(key: str) -> str:
 
 
 def _begin(symbols: Sequence[str]) -> None:
-    if not WRITERS.keys() >= set(symbols):
+    if not PROTOTYPES.keys() >= set(symbols):
         from .lowering import gemm_blocked
 
         gemm_blocked.begin(symbols)
 
 
-def write(unit: CompilationUnit, files: Sequence[bytes]) -> None:
+def write(unit: CompilationUnit, files: Mapping[str, bytes]) -> None:
     """Store a unit under its key, if other processes can load it."""
     host, arrays = unit.host, unit.host.arrays.values()
     is_plain = not (unit.sized or unit.lists or host.callbacks or unit.meter)
     is_small = sum(array.nbytes for array in arrays) <= _LARGEST
-    known = {*WRITERS, *external_symbols.names(), *shared_code.names()}
+    known = {*PROTOTYPES, *external_symbols.names(), *shared_code.names()}
     if unit.key is None or not (is_plain and is_small and known.issuperset(unit.symbols)):
         return
     if any(name != arena.NAME and name not in host.arrays for name in host.numbers):
         return
-    parts = [*(array.tobytes() for array in arrays), *files]
+    parts = [array.tobytes() for array in arrays]
     entry = {
+        "inputs": [*map(_plain, unit.inputs)],
+        "results": [*map(_plain, unit.results)],
         "overwritten": [*unit.overwritten.items()],
         "is_long": unit.is_long,
         "names": [*host.numbers],
         "constants": [*host.arrays],
         "kept": unit.kept,
         "symbols": unit.symbols,
+        "files": [*files],
         "sizes": [*map(len, parts)],
     }
     object_cache.write(unit.key, b"\n".join([json.dumps(entry).encode(), b"".join(parts)]))

@@ -9,7 +9,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.executors import EXECUTORS
-from agc.runtime.executors.llvm import compile_graph, tiering
+from agc.runtime.executors.llvm import compile_graph, external_symbols, tiering
 from agc.runtime.executors.llvm.codegen import instrumentation
 
 pytest.importorskip("llvmlite")
@@ -94,11 +94,9 @@ def test_without_a_profile_nothing_is_measured(native: Any) -> None:
 def test_without_a_cycle_counter_the_system_clock_is_used(
     native: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(instrumentation, "has_cycles", lambda: False)
-    import llvmlite.binding as binding
-
-    for name, address in instrumentation.symbols():
-        binding.add_symbol(name, address)
+    for module in (instrumentation, external_symbols):
+        monkeypatch.setattr(module, "has_cycles", lambda: False)
+    external_symbols.declare.__wrapped__()
     report = tf.profiler.profile(native, X, W, tf.constant(ROUNDS))
     assert {row.name: row.calls for row in report.rows}["matmul"] == ROUNDS
     assert sum(row.own for row in report.rows) <= report.in_graphs

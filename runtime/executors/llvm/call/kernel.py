@@ -6,7 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ....ir.value_types import TensorType
-from ..compilation_unit import CompilationUnit
+
+FAILED = 1
+INTERRUPTED = 2
+"""The codes that a kernel returns instead of 0: a check failed, or a signal handler raised."""
 
 
 class Kernel:
@@ -19,7 +22,7 @@ class Kernel:
 
     def __init__(
         self,
-        unit: CompilationUnit,
+        unit: Any,
         address: int,
         inputs: Sequence[TensorType],
         needed: Sequence[Any],

@@ -23,8 +23,8 @@ from ....core.tensor import EagerTensor
 from ....core.variable import Variable
 from ....ir.value_types import TensorType
 from ..arena import kept_arrays
-from ..codegen.function_builder import INTERRUPTED
 from .ctypes_entry import CtypesEntry, sizes_of
+from .kernel import INTERRUPTED
 
 if TYPE_CHECKING:
     from .kernel import Kernel

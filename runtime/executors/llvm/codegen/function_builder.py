@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+from ..call.kernel import FAILED, INTERRUPTED
 from .affine import INFINITE
 from .buffer_assignment import ElementwiseNest, pairs
 from .dynamic_sizes import Size, is_sized, typical
@@ -23,9 +24,6 @@ from .outlining import OutermostLoopNest, SlotUses, is_large, outline, without_m
 from .parallel_loops import WAKES, WORTH, taken_apart
 from .parallel_loops import count as count_of_threads
 from .scalar_builder import WORD, is_known
-
-FAILED = 1
-INTERRUPTED = 2
 
 UNROLLED = 16
 """In loops, tensors of at most this many elements are unrolled, so that LLVM can keep them in registers."""

@@ -32,6 +32,6 @@ def _rounded_to_odd(b: Any, x: Register) -> Register:
     return b.bitcast(b.select(is_moved, odd, pattern), near.type)
 
 
-@shared("__truncdfhf2", "half", "double")
+@shared("__truncdfhf2")
 def _(r: Routine) -> None:
     r.b.ret(half_of_double(r.b, r.arguments[0]))

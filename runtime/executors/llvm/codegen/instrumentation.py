@@ -13,18 +13,15 @@ instrumentation has none of this.
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from ....ir.graph import Operation
 from ....ir.structured import is_branch, is_loop
+from ..availability import has_cycles
 from .index_builder import IndexArithmetic
 from .llvm_types import Register, integer, ir
-
-TABLE = "meter"
-"""The name of the table among the host objects that are bound when the code is loaded."""
 
 _WORD = 8
 _MONOTONIC = 1
@@ -41,6 +38,9 @@ class MeasuredRow:
 
 class Instrumentation:
     """Emits the clock reads of a function. Each row of the table has an own time and a number of calls."""
+
+    name = "meter"
+    """The name of the table among the host objects that are bound when the code is loaded."""
 
     def __init__(self, e: Any) -> None:
         self.rows = [MeasuredRow((), -1)]
@@ -90,7 +90,7 @@ class Instrumentation:
 
     def _goes_to(self, row: int, counts: bool = True) -> None:
         b, now = self._e.b, self._clock()
-        table = self._e.host(TABLE)
+        table = self._e.host(self.name)
         self._add(table, 2 * self._current, b.sub(now, b.load(self._last, typ=integer(64))))
         if counts:
             self._add(table, 2 * row + 1, integer(64)(1))
@@ -111,11 +111,6 @@ class Instrumentation:
         nanoseconds = b.gep(self._time, [integer(64)(_WORD)], source_etype=integer(8))
         seconds, more = (b.load(where, typ=integer(64)) for where in (self._time, nanoseconds))
         return b.add(b.mul(seconds, integer(64)(1_000_000_000)), more)
-
-
-def has_cycles() -> bool:
-    """Return whether programs may read the processor's cycle counter."""
-    return platform.machine().lower() in ("x86_64", "amd64")
 
 
 class Measuring(IndexArithmetic):
@@ -180,13 +175,3 @@ class Measuring(IndexArithmetic):
 def _is_bulk_call(instruction: Any) -> bool:
     """Return whether an instruction is a call that works on memory: one without a result."""
     return bool(instruction.opname == "call" and instruction.type == ir().VoidType())
-
-
-def symbols() -> list[tuple[str, int]]:
-    """Return the external functions that clocks need, with their addresses."""
-    if has_cycles():
-        return []
-    import ctypes
-
-    found = ctypes.CDLL(None).clock_gettime
-    return [("clock_gettime", ctypes.cast(found, ctypes.c_void_p).value or 0)]

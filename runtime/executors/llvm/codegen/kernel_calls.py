@@ -18,8 +18,9 @@ from ....ir.graph import Operation, Value
 from ....ir.traits import COLLECTIVE
 from ....ir.value_types import TensorType
 from ....ops.arrays.placeholder import const
+from ..call.kernel import INTERRUPTED
 from .dynamic_sizes import Size
-from .function_builder import INTERRUPTED, OFTEN, Emitter
+from .function_builder import OFTEN, Emitter
 from .lazy_values import Buffer, LazyValue
 from .llvm_types import STORED, Register, integer, pointer
 from .materialization import Values

@@ -1,10 +1,10 @@
 """Functions shared by all compiled code, emitted and compiled once in a process (runtime_library.py).
 
-@shared("agc_take", "address", "address", "word")        the name, the result type, the parameter types
+@shared("agc_take")
 def _(r):
-    ...                                                  emits the body
+    ...                          emits the body
 
-declared(module, "agc_take")                             the declaration for modules that call it
+declared(module, "agc_take")     the declaration for modules that call it
 """
 
 from __future__ import annotations
@@ -26,15 +26,25 @@ _KINDS: dict[str, Callable[[], Any]] = {
     "nothing": lambda: ir().VoidType(),
 }
 
-WRITERS: dict[str, tuple[tuple[str, ...], Write]] = {}
-"""The shared functions: result and parameter types, and the function that emits the body."""
+PROTOTYPES = {
+    "agc_take": ("address", "address", "word", "address"),
+    "agc_give": ("nothing", "address", "address", "word"),
+    "agc_fit": ("address", "address", "word"),
+    "agc_run": ("code", "address", "address", "word"),
+    "agc_interrupted": ("code", "address"),
+    "agc_call": ("code", "address", "address", "address"),
+    "__truncdfhf2": ("half", "double"),
+}
+"""The shared functions: result and parameter types."""
+
+_WRITERS: dict[str, Write] = {}
 
 
-def shared(name: str, *kinds: str) -> Callable[[Write], Write]:
-    """Return a decorator that registers a shared function."""
+def shared(name: str) -> Callable[[Write], Write]:
+    """Return a decorator that registers the function which emits the body of a shared function."""
 
     def enter(write: Write) -> Write:
-        WRITERS[name] = kinds, write
+        _WRITERS[name] = write
         return write
 
     return enter
@@ -44,18 +54,17 @@ def declared(module: Any, name: str) -> Any:
     """Declare a shared function in a module."""
     found = module.globals.get(name)
     if found is None:
-        result, *arguments = (_KINDS[kind]() for kind in WRITERS[name][0])
+        result, *arguments = (_KINDS[kind]() for kind in PROTOTYPES[name])
         found = ir().Function(module, ir().FunctionType(result, arguments), name)
     return found
 
 
 def written(module: Any, name: str) -> None:
     """Emit a shared function into the module of the library."""
-    kinds, write = WRITERS[name]
-    result, *arguments = (_KINDS[kind]() for kind in kinds)
+    result, *arguments = (_KINDS[kind]() for kind in PROTOTYPES[name])
     routine = Routine(module, name, arguments, result)
     routine.function.linkage = "external"
-    write(routine)
+    _WRITERS[name](routine)
     routine.close()
 
 

@@ -27,7 +27,7 @@ import re
 from collections.abc import Iterable
 
 from .... import dtypes
-from .. import llvm_engine, opt_levels
+from .. import opt_levels
 from ..shared_code import SharedCode
 from .gemm_kernel_ir import STRIP, product
 from .gemm_packing import Tile, tile, turned
@@ -91,11 +91,10 @@ def begin(symbols: Iterable[str]) -> None:
 def _code(kind: str | int, tile: Tile) -> SharedCode:
     """Return the native code of the GEMM and its packing, or of the packing of a transpose."""
 
-    def make() -> llvm_engine.LinkedCode:
-        return llvm_engine.LinkedCode(*llvm_engine.assembled(_text(kind, tile), opt_levels.NONE))
-
     names = ("agc_product", "agc_pack") if isinstance(kind, str) else ("agc_pack_turned",)
-    return SharedCode(make, {f"{name}_{kind}_{tile.across}": f"{name}_{kind}" for name in names})
+    symbols = {f"{name}_{kind}_{tile.across}": f"{name}_{kind}" for name in names}
+    write = functools.partial(_text, kind, tile)
+    return SharedCode(f"{names} {kind} {tile}", opt_levels.NONE, write, symbols)
 
 
 def _text(kind: str | int, tile: Tile) -> str:

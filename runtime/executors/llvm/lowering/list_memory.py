@@ -20,6 +20,7 @@ from ..codegen.llvm_types import Register, integer, null, pointer
 from ..codegen.memory_builder import FIRST
 from ..codegen.rule_registry import RefusedError
 from ..codegen.scalar_builder import is_known
+from ..list_abi import parts_of
 
 
 class Cells:
@@ -186,10 +187,6 @@ class Lists(LazyValue):
         return Lists(*parts, is_shared=is_shared)
 
 
-COUNT = TensorType(dtypes.int64, ())
-"""The type of the lengths of inner lists."""
-
-
 class UnallocatedArray(LazyValue):
     """A TensorArray before the shape of its elements is known."""
 
@@ -237,15 +234,6 @@ def _zeros(e: Emitter, element: TensorType, node: UnallocatedArray) -> Cells:
     cells = Cells(e, element, node.known, node.may_grow)
     cells.reset(e, node.length)
     return cells
-
-
-def parts_of(spec: ListType) -> list[TensorType]:
-    """Return the element type of each part of a list's memory."""
-    if not isinstance(spec.element, ListType):
-        return [spec.element]
-    if isinstance(spec.element.element, ListType):
-        raise RefusedError("lists of lists of lists are not compiled")
-    return [spec.element.element, COUNT]
 
 
 def copied(e: Emitter, cells: Cells, size: int | None) -> Cells:

@@ -19,7 +19,8 @@ from ..codegen.function_builder import Emitter
 from ..codegen.lazy_values import Buffer, LazyValue
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError
-from .list_memory import Cells, List, Lists, View, copied, made, parts_of
+from ..list_abi import parts_of
+from .list_memory import Cells, List, Lists, View, copied, made
 
 
 class KeptList:

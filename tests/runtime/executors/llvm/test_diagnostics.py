@@ -63,7 +63,7 @@ def test_code_refused_by_llvm_is_a_fault_of_agc(error: Exception, monkeypatch: p
         raise error
 
     runtime_library.load()  # which is not to be refused
-    monkeypatch.setattr(llvm_engine, "assembled_parts", refuse)
+    monkeypatch.setattr(llvm_engine, "assembled", refuse)
     with pytest.raises(CompilerFaultError, match=f"`squashed`.*{type(error).__name__}"):
         squashed(tf.constant([1.0, 2.0, 3.0]))
 

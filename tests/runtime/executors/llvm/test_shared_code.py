@@ -7,7 +7,7 @@ import threading
 
 import agc.runtime as tf
 import pytest
-from agc.runtime.executors.llvm import llvm_engine, shared_code
+from agc.runtime.executors.llvm import shared_code
 from agc.runtime.executors.llvm.opt_levels import NONE
 from agc.runtime.executors.llvm.shared_code import SharedCode
 
@@ -27,11 +27,12 @@ def own_symbols(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_code_is_compiled_once_by_one_of_many_threads() -> None:
     threads = []
 
-    def make() -> llvm_engine.LinkedCode:
+    def write() -> str:
         threads.append(threading.current_thread().name)
-        return llvm_engine.LinkedCode(*llvm_engine.assembled(SEVEN, NONE))
+        return SEVEN
 
-    code, before = SharedCode(make, {"agc_seven_of_a_test": "seven"}), sys.getswitchinterval()
+    symbols = {"agc_seven_of_a_test": "seven"}
+    code, before = SharedCode("once", NONE, write, symbols), sys.getswitchinterval()
     code.begin(), code.begin()
     shared_code.load(["unknown", "agc_seven_of_a_test"])
     assert len(threads) == 1 and code.load() is code.load()
@@ -42,11 +43,11 @@ def test_code_is_compiled_once_by_one_of_many_threads() -> None:
 def test_an_error_in_the_background_is_raised_where_the_code_is_needed() -> None:
     tried = threading.Event()
 
-    def make() -> llvm_engine.LinkedCode:
+    def write() -> str:
         tried.set()
         raise RuntimeError("no code")
 
-    code = SharedCode(make, {"agc_nothing_of_a_test": "nothing"})
+    code = SharedCode("never", NONE, write, {"agc_nothing_of_a_test": "nothing"})
     code.begin()
     assert tried.wait(60.0)
     with pytest.raises(RuntimeError, match="no code"):
@@ -57,7 +58,7 @@ def test_one_processor_compiles_nothing_in_the_background(monkeypatch: pytest.Mo
     asked = []
     monkeypatch.setattr(shared_code, "processors", lambda: 1)
     monkeypatch.setattr(shared_code.helper, "ask", asked.append)
-    SharedCode(lambda: pytest.fail("compiled"), {}).begin()  # type: ignore[arg-type]
+    SharedCode("none", NONE, lambda: pytest.fail("compiled"), {}).begin()  # type: ignore[arg-type]
     assert not asked
 
 

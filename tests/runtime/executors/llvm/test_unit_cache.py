@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +13,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.executors import EXECUTORS
-from agc.runtime.executors.llvm import compile_graph, first_call_check, tiering, unit_cache
+from agc.runtime.executors.llvm import compile_graph, first_call_check, lowering_key, tiering, unit_cache
 from agc.runtime.kernels import blas
 
 key = unit_cache.key  # before a fixture turns it off
@@ -93,6 +94,7 @@ def test_constants_are_kept_up_to_a_size(lowered: list[str], count: int) -> None
 
 
 PRODUCTS = """
+import sys
 import agc.runtime as tf, numpy as np
 from agc.runtime.executors.llvm import compile_graph
 
@@ -106,6 +108,9 @@ def products(a, b):
 
 for result in products(*np.random.RandomState(0).randn(2, 96, 96).astype(np.float32)):
     print(result.numpy().tobytes().hex())
+for part in ("optimize", "executors.llvm.compilation_unit"):
+    if f"agc.runtime.{part}" in sys.modules:
+        print("loaded", part)
 """
 
 
@@ -114,7 +119,7 @@ def test_another_process_finds_the_functions_for_products() -> None:
         run([sys.executable, "-c", PRODUCTS], capture_output=True, text=True, check=True) for _ in range(2)
     ]
     first, second = (each.stdout.splitlines() for each in found)
-    assert first == ["lowered", *second]
+    assert first == ["lowered", *second, "loaded optimize", "loaded executors.llvm.compilation_unit"]
 
 
 def test_variables_are_overwritten_as_before(lowered: list[str]) -> None:
@@ -168,7 +173,7 @@ def test_code_that_calls_python_is_lowered_again(lowered: list[str]) -> None:
 
 def test_the_number_of_threads_matters(lowered: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     for count in (1, 2, 1):
-        monkeypatch.setattr(unit_cache, "count_of_threads", lambda count=count: count)
+        monkeypatch.setattr(lowering_key, "count_of_threads", lambda count=count: count)
         tf.function(scaled, jit_compile=True)(tf.constant([1.0]))
     assert len(lowered) == 2
 
@@ -177,6 +182,35 @@ def test_blas_matters(lowered: list[str], monkeypatch: pytest.MonkeyPatch) -> No
     tf.function(scaled, jit_compile=True)(tf.constant([1.0]))
     monkeypatch.setattr(blas, "find", lambda dtype: None)
     tf.function(scaled, jit_compile=True)(tf.constant([1.0]))
+    assert len(lowered) == 2
+
+
+def test_options_of_the_optimizer_matter(lowered: list[str]) -> None:
+    x = tf.constant([1.0])
+    tf.function(scaled, jit_compile=True)(x)
+    tf.config.optimizer.set_experimental_options({"fast_math": True})
+    try:
+        tf.function(scaled, jit_compile=True)(x)
+    finally:
+        tf.config.optimizer.set_experimental_options({"fast_math": False})
+    assert len(lowered) == 2
+
+
+def test_object_files_are_stored_once(lowered: list[str], tmp_path: Path) -> None:
+    twice(lambda x: tf.matmul(x, x) + 1.0, tf.ones([40, 40]))
+    entries = [path.read_bytes()[32:] for path in (tmp_path / "native").iterdir()]  # without digests
+    assert len(entries) >= 2
+    assert not any(one is not other and one in other for one in entries for other in entries)
+
+
+def test_a_unit_whose_object_file_is_gone_is_lowered_again(lowered: list[str], tmp_path: Path) -> None:
+    x = tf.constant([1.0, 4.0])
+    tf.function(scaled, jit_compile=True)(x)
+    entries = [path.read_bytes()[32:] for path in (tmp_path / "native").iterdir()]  # without digests
+    (unit,) = (entry for entry in entries if entry.startswith(b"{"))
+    for name in json.loads(unit.partition(b"\n")[0])["files"]:
+        (tmp_path / "native" / f"{name}.o").unlink()
+    np.testing.assert_array_equal(tf.function(scaled, jit_compile=True)(x), scaled(x))
     assert len(lowered) == 2
 
 
@@ -204,9 +238,8 @@ def test_a_damaged_entry_counts_as_none(lowered: list[str], tmp_path: Path) -> N
     ],
 )
 def test_an_entry_of_another_form_counts_as_none(monkeypatch: pytest.MonkeyPatch, entry: bytes) -> None:
-    graph = tf.function(scaled).get_concrete_function(tf.constant([1.0])).graph
     monkeypatch.setattr(unit_cache.object_cache, "read", lambda key: entry)
-    assert unit_cache.read("key", graph) is None
+    assert unit_cache.read("key") is None
 
 
 def test_patterns_of_dynamic_sizes_are_different_units(lowered: list[str]) -> None:
