@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -170,10 +170,24 @@ def _storing(
     added = [Value("number", TensorType(dtypes.int32, ())), *arrays]
     number, *given = map(clone_value, added)
     walk = Rewriter(body)
-    walk.operations += [each for each in body.operations if each not in removed]
     walk.current = sums[0].products[0]
-    new = [walk.add(add, [number, _integer(1)])]
-    new += [walk.add(array_write, [array, number, row]) for array, row in zip(given, factors, strict=True)]
+    written: dict[Operand, Value] = {}
+    array_of = dict(zip(factors, given, strict=True))
+
+    def write(values: Iterable[Operand]) -> None:
+        """Store the factors among these values as soon as they are computed, so that they are read from there."""
+        written.update(
+            (each, walk.add(array_write, [array_of[each], number, each]))
+            for each in values
+            if each in array_of
+        )
+
+    write(body.inputs)
+    for each in body.operations:
+        if each not in removed:
+            walk.operations.append(each)
+            write(each.outputs)
+    new = [walk.add(add, [number, _integer(1)]), *(written[each] for each in factors)]
 
     def parts(old: Sequence[Any], more: Sequence[Any]) -> tuple[Any, ...]:
         return (*[old[i] for i in kept], *more, *old[count:])

@@ -27,6 +27,9 @@ from .use_lists import memory_of
 BIG = 1 << 18
 """Bytes from which an output is stored early: until then, its operands need memory."""
 
+STORING = {"array_write", "list_append", "list_set"}
+"""Operations that store a value which may be computed later, together with other values."""
+
 
 class Donation(enum.Enum):
     """The nests in which outputs may overwrite the old values of variables."""
@@ -66,8 +69,10 @@ class EarlyOutputs:
 
     def before(self, operation: Operation) -> None:
         """Store what is complete before an operation that is not fused with it."""
-        if self._pending and element_rule(operation.op) is None:
+        if (self._pending or self._region.items) and element_rule(operation.op) is None:
             self._flush()
+            if operation.type not in STORING:
+                self._store([], [])
 
     def after(self, operation: Operation, results: Sequence[LazyValue]) -> None:
         """Note the outputs among the results of an operation."""
@@ -103,12 +108,18 @@ class EarlyOutputs:
         """Store all outputs."""
         self._flush()
         targets = list(enumerate(self._targets))
-        self._region.store_outputs(outputs, [None if i in self._donors else target for i, target in targets])
+        self._store(outputs, [None if i in self._donors else target for i, target in targets])
         self._pending = [(i, outputs[i]) for i in self._donors if self._targets[i] is not None]
         self._flush()
         self._region.store_outputs(
             outputs, [self._targets[i] if i in self._donors else None for i, _ in targets]
         )
+
+    def _store(self, outputs: Sequence[LazyValue], targets: Sequence[Buffer | None]) -> None:
+        """Store outputs, and the values that are computed in lists."""
+        items, self._region.items = self._region.items, []
+        nodes, places = [node for node, _ in items], [place for _, place in items]
+        self._region.store_outputs([*nodes, *outputs], [*places, *targets])
 
     def _flush(self) -> None:
         pending, self._pending = self._pending, []
@@ -118,9 +129,9 @@ class EarlyOutputs:
                 by_shape[node.shape].setdefault(node, number)
         for numbers in by_shape.values():
             for nodes in output_groups(numbers):
-                self._store({node: numbers[node] for node in nodes if node.is_lazy})
+                self._store_group({node: numbers[node] for node in nodes if node.is_lazy})
 
-    def _store(self, numbers: Mapping[LazyValue, int]) -> None:
+    def _store_group(self, numbers: Mapping[LazyValue, int]) -> None:
         """Store a group of lazy outputs in one nest."""
         if not numbers:
             return

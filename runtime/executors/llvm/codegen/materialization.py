@@ -13,7 +13,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 from .... import dtypes
 from ....ir.graph import Graph
@@ -36,6 +36,8 @@ from .output_groups import output_groups
 from .parallel_loops import WAKES
 from .use_lists import UseLists
 
+T = TypeVar("T")
+
 CHEAP = 2
 """Values that cost at most as much as this many additions are recomputed instead of stored."""
 
@@ -53,8 +55,9 @@ class Values:
         self.e = e
         self.readers = UseLists(graph)
         self._stored: list[LazyValue] = []
-        self._once: dict[Any, LazyValue] = {}
+        self._once: dict[Any, Any] = {}
         self.wanted: set[LazyValue] = set()  # values to store in the first nest that computes them
+        self.items: list[tuple[LazyValue, Buffer]] = []  # lazy values that will be computed in a list
 
     # Materializing values
 
@@ -121,8 +124,8 @@ class Values:
                 self._make_readable(operand, node)
         return node.storage or node
 
-    def once(self, key: Any, make: Callable[[], LazyValue]) -> LazyValue:
-        """Return the value that several operations of the region share, made by `make` at the first request."""
+    def once(self, key: Any, make: Callable[[], T]) -> T:
+        """Return the object that several operations of the region share, made by `make` at the first request."""
         found = self._once.get(key)
         if found is None:
             found = self._once[key] = make()

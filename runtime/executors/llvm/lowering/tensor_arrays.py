@@ -14,22 +14,17 @@ from __future__ import annotations
 from typing import Any
 
 from .... import dtypes
-from ....functionalize.list_lengths import MAKING, SizedSpec
+from ....functionalize.list_lengths import SizedSpec
 from ....ir.graph import Operation
-from ....ir.value_types import ListType, TensorType
-from ....ops.lists.list_gradients import array_item
-from ....ops.lists.nested_lists import list_take
-from ....ops.lists.tensor_list import list_pop
+from ....ir.value_types import TensorType
 from ..codegen.dynamic_sizes import Size
 from ..codegen.lazy_values import Buffer, Index, LazyValue, Scalar
 from ..codegen.llvm_types import Register, integer
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError, lowers
 from .fill import asked_shape, shape_of, uniform
+from .list_changes import change_later
 from .list_memory import Cells, List, Lists, One, UnallocatedArray, View, copied, made
-
-_MOVING = MAKING - {list_pop, list_take} | {array_item}
-"""Operations after which the elements of a list may have changed or moved."""
 
 
 def changed(region: Region, operation: Operation, node: LazyValue, grows: bool = False) -> Any:
@@ -56,13 +51,18 @@ def shortened(region: Region, operation: Operation, node: LazyValue) -> Any:
 
 
 def _put(region: Region, operation: Operation, cells: Cells, index: Register, value: LazyValue) -> None:
-    """Replace an element."""
+    """Replace an element. A value that is not computed yet is computed there, if the list stays as it is."""
     e = region.e
     if not cells.shape:
         number = region.scalar(value)
         e.store(cells.dtype, cells.at(e, index), e.word(0), number.value)
         return
-    region.stored(own_value(region, operation, value), Buffer(cells.dtype, cells.shape, cells.at(e, index)))
+    where = Buffer(cells.dtype, cells.shape, cells.at(e, index))
+    if value.is_lazy and region.is_inner and not change_later(region, operation, operation.inputs[0]):
+        where.in_list = True
+        region.items.append((value, where))
+    else:
+        region.stored(own_value(region, operation, value), where)
 
 
 def _get(region: Region, operation: Operation, cells: Cells, index: Register) -> LazyValue:
@@ -76,29 +76,10 @@ def _get(region: Region, operation: Operation, cells: Cells, index: Register) ->
 
 def _read(region: Region, operation: Operation, where: Buffer) -> Buffer:
     """Return `where` as a view into a list, or as a copy if the list may change later in this region."""
-    if _changes_later(region, operation):
+    if change_later(region, operation, operation.inputs[0]):
         return region.stored(where, Buffer.new(region.e, where.dtype, where.shape))
     where.in_list = True
     return where
-
-
-def _changes_later(region: Region, operation: Operation) -> bool:
-    """Return whether a list may change after this operation in its region, other than by getting shorter.
-
-    Results of branches (cond.py) and of loops are copied where they leave their region.
-    """
-    operations = region.graph.operations
-    later = operations[operations.index(operation) + 1 :]
-    kind = operation.inputs[0].spec
-    assert isinstance(kind, ListType)
-    return any(
-        other.op in _MOVING
-        and any(
-            isinstance(operand.spec, ListType) and operand.spec.element == kind.element
-            for operand in other.inputs
-        )
-        for other in later
-    )
 
 
 def place_in(region: Region, cells: Cells, node: LazyValue, counts_back: bool = False) -> Register:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -9,7 +10,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.executors import interpret
-from agc.runtime.executors.llvm import JitFunction
+from agc.runtime.executors.llvm import JitFunction, compile_graph
 from agc.runtime.ops.lists.list_gradients import array_item, array_one, array_rows, array_sum
 
 ROWS = np.arange(120, dtype=np.float32).reshape(3, 40)
@@ -133,3 +134,125 @@ def test_rows_with_a_single_gradient(size: int) -> None:
         return [array_rows(array_one(place, row * i), [size, 4], tf.float32) for i in (1, 2)]
 
     check(program, (np.arange(4, dtype=np.float32), np.int32(1)))
+
+
+def written_and_read(rows: Any, count: Any) -> Any:
+    array, total = listed(rows), tf.zeros([40])
+    for i in tf.range(count):
+        value = tf.tanh(rows[i])
+        array = array.write(2 - i, value)
+        total += array.read(0) * value
+    return total, array.stack()
+
+
+def appended_twice(rows: Any, count: Any) -> Any:
+    """The list moves at the second `append`, while the first value has other readers."""
+    states, state = [], rows[0]
+    for i in tf.range(10 * count):
+        value = tf.sin(state + tf.cast(i, tf.float32))
+        states.append(value)
+        states.append(value * 2)
+        state = tf.reverse(value, [0])
+    return state, tf.stack(states)
+
+
+def in_two_lists(rows: Any, count: Any) -> Any:
+    one, other, state = listed(rows), listed(rows), rows[0]
+    for i in tf.range(count):
+        before = one.read(i)
+        state = tf.tanh(state + before)
+        one = one.write(i, state)
+        other = other.write(2 - i, state * before)
+    return state, one.stack(), other.stack()
+
+
+def under_two_names(rows: Any, count: Any) -> Any:
+    one = listed(rows)
+    other = one
+    for i in tf.range(count):
+        before = other.read(2 - i)
+        value = tf.tanh(before)
+        one = one.write(i, value)
+        other = other.write(i, value + one.read(i) + before)
+    return one.stack(), other.stack()
+
+
+def in_branches(rows: Any, count: Any) -> Any:
+    array, state = listed(rows), rows[0]
+    for i in tf.range(count):
+        value = tf.cos(rows[i])
+        if i % 2 == 0:
+            array = array.write(i, value * state)
+            state = value + 1.0
+        else:
+            state = array.read(i - 1) + value
+            array = array.write(i - 1, state)
+    return state, array.stack()
+
+
+def in_nested_loops(rows: Any, count: Any) -> Any:
+    states, state = [], rows[0]
+    for i in tf.range(count):
+        value = tf.tanh(rows[i])
+        states.append(value)
+        for _ in tf.range(i + 17):
+            states.append(value * state)
+        state += value
+    return state, tf.stack(states)
+
+
+def factors(rows: Any, count: Any) -> Any:
+    """A product reads the value from the list, and the next value overwrites the state."""
+    array, state = tf.TensorArray(tf.float32, 3), rows
+    for i in tf.range(count):
+        value = tf.tanh(state)
+        array = array.write(i, value)
+        state = tf.matmul(value, value, transpose_a=True)[:3] + value
+    return state, array.stack()
+
+
+def of_few_elements(rows: Any, count: Any) -> Any:
+    """The state is so small that it has one buffer, which is written at the end of an iteration."""
+    states, state = [], rows[0, :3]
+    for i in tf.range(count + 2):
+        states.append(state * 2)
+        state = tf.reverse(state, [0]) + tf.cast(i, tf.float32)
+        states.append(state)
+    return state, tf.stack(states)
+
+
+ITERATING = [
+    written_and_read,
+    appended_twice,
+    in_two_lists,
+    under_two_names,
+    in_branches,
+    in_nested_loops,
+    factors,
+]
+
+
+@pytest.mark.parametrize("program", [*ITERATING, of_few_elements])
+def test_values_computed_in_lists_agree_with_the_interpreter(program: Any) -> None:
+    graph = tf.function(program).get_concrete_function(tf.constant(ROWS), tf.constant(3)).graph
+    given = [ROWS, np.int32(3)]
+    for one, other in zip(JitFunction(graph).run(given), interpret(graph, given), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-5)
+
+
+def test_a_list_is_read_without_copies_while_another_one_grows() -> None:
+    """Both have elements of one type. The value is computed in the list, where the product reads it."""
+
+    def program(rows: Any, kernel: Any, count: Any) -> Any:
+        given, made, total = [], [], tf.zeros([40])
+        for i in tf.range(count):
+            given.append(rows[i] * 2)
+        for i in tf.range(count):
+            value = tf.tanh(given[i])
+            made.append(value)
+            total += tf.linalg.matvec(kernel, value)
+        return total, tf.stack(made)
+
+    given = map(tf.constant, (ROWS, np.eye(40, dtype=np.float32), 3))
+    written = compile_graph.text(tf.function(program).get_concrete_function(*given).graph)
+    assert len(re.findall(rf"memcpy.*i64 {ROWS[0].nbytes}", written)) == 1  # the sum, to the result
