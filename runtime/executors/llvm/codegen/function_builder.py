@@ -21,7 +21,7 @@ from .llvm_types import Register, integer, ir
 from .memory_builder import Storage
 from .merge_functions import ParallelBodies, Users, merge_identical_nests
 from .outlining import OutermostLoopNest, SlotUses, is_large, outline, without_moved
-from .parallel_loops import WAKES, WORTH, taken_apart
+from .parallel_loops import LIGHT, WAKES, WORTH, instructions_run, taken_apart
 from .parallel_loops import count as count_of_threads
 from .scalar_builder import WORD, is_known
 
@@ -144,12 +144,13 @@ class Emitter(Storage):
         self._groups.pop()
         self.memo = outer_memo
         if outermost and skipped is None:
-            is_shared = parallel and threads and opened and size >= WORTH and not self._is_noted
             blocks = self.function.blocks[first:-1]
             cost = size * sum(len(block.instructions) for block in blocks)
+            work = size * max(instructions_run(blocks) // LIGHT, 1)
+            is_shared = parallel and threads and opened and work >= WORTH and not self._is_noted
             self._total += cost
             pairs_of_nest = pairs(blocks) if each_once and opened else []
-            run = self._share(before, first, opened[0], shared, size) if is_shared else None
+            run = self._share(before, first, opened[0], shared, work) if is_shared else None
             if run is not None and self._bodies.is_new(run):
                 self.module.text.complete(run.args[0])
             if opened and run is None:
@@ -186,10 +187,10 @@ class Emitter(Storage):
         self.b.position_at_end(inside)
         return skipped
 
-    def _share(self, before: Any, first: int, outermost: Any, shared: int, size: int) -> Any:
+    def _share(self, before: Any, first: int, outermost: Any, shared: int, work: int) -> Any:
         number, rounds, *_ = outermost
         if 1 < count_of_threads() <= rounds:
-            wakes = size >= WAKES or self.is_repeated
+            wakes = work >= WAKES or self.is_repeated
             return taken_apart(
                 self, before, first, number, rounds, self.b.block, self._on_stack[:shared], wakes
             )

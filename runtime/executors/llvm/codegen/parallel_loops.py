@@ -25,6 +25,8 @@ WORTH = 1 << 15
 WAKES = 1 << 17
 """Elements from which a loop also wakes sleeping threads. Inside another loop, they are soon awake anyway."""
 
+LIGHT = 16
+"""The instructions for each element of a light loop. An element with more of them counts as several elements."""
 
 _MOST = 16
 """The maximum number of threads that run a loop."""
@@ -33,6 +35,13 @@ _MOST = 16
 def count() -> int:
     """Return the number of threads that run a loop."""
     return min(threads_within(), _MOST) if native_pool.extension() is not None else 1
+
+
+def instructions_run(blocks: Sequence[Any]) -> int:
+    """Return the number of instructions in some blocks, and in the functions that they call."""
+    called = (each.callee for each in instructions_of(blocks) if each.opname == "call")
+    inlined = (block for callee in called for block in callee.blocks)
+    return sum(len(block.instructions) for block in (*blocks, *inlined))
 
 
 def runner(emitter: Any) -> Any:

@@ -173,8 +173,18 @@ class TestResults:
     ) -> None:
         """The last number that the pool is given says so; those that are awake have a share before."""
         monkeypatch.setattr(function_builder, "count_of_threads", lambda: 2)
-        graph = tf.function(lambda x: tf.tanh(x)).get_concrete_function(tf.zeros([elements])).graph
+        graph = tf.function(lambda x: -x).get_concrete_function(tf.zeros([elements])).graph
         assert re.findall(r"call void @agc_run_parts\(.*i64 (\d)\)", text(graph)) == wakes
+
+    def test_loops_of_costly_elements_are_shared_sooner(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        def shared(function: Any) -> bool:
+            return "@agc_run_parts(" in text(
+                tf.function(function).get_concrete_function(tf.zeros([1 << 14])).graph
+            )
+
+        monkeypatch.setattr(function_builder, "count_of_threads", lambda: 2)
+        assert not shared(lambda x: x * 2.0)
+        assert shared(lambda x: tf.sigmoid(x) * tf.tanh(x + 1.0) + tf.exp(x))
 
 
 FORKS = """
