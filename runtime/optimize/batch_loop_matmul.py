@@ -12,10 +12,16 @@ Plans and native code use this pass if a product is so big that BLAS may share i
 be known to go through the whole sequence. One product takes less time than many, and more of it runs in
 parallel. Its sums may be rounded in another order, as with another number of threads: BLAS chooses the order
 by the sizes. The pass runs after all other passes.
+
+A matrix that a loop reads as its transpose, as gradients do, is transposed once, before the loop:
+
+    y = matmul x, w [transpose_b=True]       ==>      y = matmul x, t         where t = transpose w, [1, 0]
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -24,13 +30,14 @@ from ..core.shapes import is_static
 from ..ir.clone import clone_value, with_parts
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from ..ops.arrays.getitem import select
-from ..ops.arrays.reshape import reshape
+from ..ops.arrays.reshape import permute_axes, reshape
 from ..ops.framework import narrow_floats
 from ..ops.framework.induction_variables import induction_steps, integer
 from ..ops.framework.region_ops import WHILE
 from ..ops.linalg.matmul import matmul_op
 from .options import OptimizerOptions, may_change_loops
 from .rewriter import Rewriter, rewrite_all
+from .row_groups import static_shape
 from .simplify_loops import trip_count
 
 SHARED = 1 << 18
@@ -47,36 +54,43 @@ def run(graph: Graph, options: OptimizerOptions | None = None) -> Graph:
 
 
 def _batched(loop: Operation, walk: Rewriter) -> None:
-    """Hoist the products of a loop that can be batched."""
+    """Hoist the products of a loop that can be batched, and the transposes that other products read."""
     rounds, counters = _counting(loop)
-    if not rounds or not counters:
-        return
     body = loop.regions[1]
     rows: dict[Operand, Operation] = {each.outputs[0]: each for each in body.operations if each.op is select}
-    given = dict(zip(body.inputs[len(loop.outputs) :], loop.inputs[len(loop.outputs) :], strict=True))
+    given: dict[Operand, Operand] = dict(
+        zip(body.inputs[len(loop.outputs) :], loop.inputs[len(loop.outputs) :], strict=True)
+    )
     operations = list(body.operations)
-    found: list[Value] = []
+    found: dict[Value, Value] = {}  # the inputs of the body for the values before the loop
+
+    def read(value: Value) -> Value:
+        return found.setdefault(value, clone_value(value))
+
     for position, product in enumerate(operations):
-        row = rows.get(product.inputs[0]) if product.op is matmul_op else None
-        if row is None or product.inputs[1] not in given or row.inputs[0] not in given:
+        if product.op is not matmul_op or product.inputs[1] not in given:
             continue
-        if _goes_through(row, counters, rounds) and _is_worth_it(product):
-            sequence, matrix = given[row.inputs[0]], given[product.inputs[1]]
-            found.append(_product(walk, product, sequence, matrix))
+        left, matrix = product.inputs[0], given[product.inputs[1]]
+        row = rows.get(left)
+        is_row = row is not None and row.inputs[0] in given and _goes_through(row, counters, rounds)
+        if row is not None and is_row and _is_worth_it(product):
+            whole = read(_product(walk, product, given[row.inputs[0]], matrix))
+            operations[position] = with_parts(row, [whole, *row.inputs[1:]], outputs=product.outputs)
+        elif product.attrs["transpose_b"] and static_shape(matrix) is not None and matrix.dtype.kind == "f":
+            attrs = {**product.attrs, "transpose_b": False}
             operations[position] = with_parts(
-                row, [clone_value(found[-1]), *row.inputs[1:]], outputs=product.outputs
+                product, [left, read(_transpose(walk, product, matrix))], attrs=attrs
             )
     if found:
         walk.current = _with(loop, operations, found)
 
 
-def _with(loop: Operation, operations: list[Operation], found: list[Value]) -> Operation:
+def _with(loop: Operation, operations: list[Operation], found: dict[Value, Value]) -> Operation:
     """Return the loop with the new operations in its body, and `found` as further operands."""
     test, body = loop.regions
-    taken = [each.inputs[0] for old, each in zip(body.operations, operations, strict=True) if each is not old]
     regions = (
         Graph(test.name, (*test.inputs, *map(clone_value, found)), test.operations, test.outputs),
-        Graph(body.name, (*body.inputs, *taken), tuple(operations), body.outputs),  # type: ignore[arg-type]
+        Graph(body.name, (*body.inputs, *found.values()), tuple(operations), body.outputs),
     )
     return with_parts(loop, [*loop.inputs, *found], regions)
 
@@ -90,7 +104,7 @@ def _counting(loop: Operation) -> tuple[int | None, set[Value]]:
     return None if body.stateful else trip_count(loop), {body.inputs[slot] for slot in slots}
 
 
-def _goes_through(row: Operation, counters: set[Value], rounds: int) -> bool:
+def _goes_through(row: Operation, counters: set[Value], rounds: int | None) -> bool:
     """Return whether an operation yields each row of a sequence, in the order of iterations."""
     sequence, *index = row.inputs
     shape: Any = sequence.shape
@@ -115,14 +129,28 @@ def _product(walk: Rewriter, product: Operation, sequence: Operand, matrix: Oper
     """Emit the batched product before the loop."""
     shape: Any = sequence.shape
     count, rows, inner = shape
-    origin = walk.current
-    walk.current = product
-    flat = walk.add(reshape, [sequence, _shape(count * rows, inner)])
-    whole = walk.add(product.op, [flat, matrix], product.attrs)
-    found = walk.add(reshape, [whole, _shape(count, rows, -1)])
-    walk.current = origin
-    return found
+    with _instead_of(walk, product):
+        flat = walk.add(reshape, [sequence, _integers(count * rows, inner)])
+        whole = walk.add(product.op, [flat, matrix], product.attrs)
+        return walk.add(reshape, [whole, _integers(count, rows, -1)])
 
 
-def _shape(*sizes: int) -> Constant:
-    return Constant(np.array(sizes, np.int32))
+def _transpose(walk: Rewriter, product: Operation, matrix: Operand) -> Value:
+    """Emit the transpose of a matrix, or of several matrices, before the loop."""
+    order = [*range(len(matrix.shape or ()))]
+    with _instead_of(walk, product):
+        return walk.add(permute_axes, [matrix, _integers(*order[:-2], *order[:-3:-1])], {"conjugate": False})
+
+
+@contextmanager
+def _instead_of(walk: Rewriter, product: Operation) -> Iterator[None]:
+    """Emit operations that have the origin of a product in the loop."""
+    loop, walk.current = walk.current, product
+    try:
+        yield
+    finally:
+        walk.current = loop
+
+
+def _integers(*numbers: int) -> Constant:
+    return Constant(np.array(numbers, np.int32))

@@ -12,6 +12,7 @@ from agc.runtime.ir.graph import Graph
 from agc.runtime.ir.verifier import verify
 from agc.runtime.optimize import OptimizerOptions, batch_loop_matmul, optimize
 
+Shape = tuple[int, ...]
 STEPS, ROWS, INNER = 12, 48, 96  # more steps than a loop is written out for
 BIG = 64  # columns, for products that are big enough; 8 are not
 KNOWN = np.ones((INNER, BIG), np.float32)
@@ -59,6 +60,27 @@ def test_a_transposed_matrix_stays_transposed() -> None:
     assert not has_product
     (found,) = EXECUTORS["plan"](graph)([value.numpy() for value in given])
     np.testing.assert_allclose(found, turned(*given).numpy(), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("executor", ["plan", "native"])
+@pytest.mark.parametrize("shape", [(INNER, INNER), (3, INNER, INNER)])
+def test_a_matrix_that_a_loop_reads_transposed_is_transposed_before_it(executor: str, shape: Shape) -> None:
+    def program(x: tf.Tensor, kernel: tf.Tensor) -> tf.Tensor:
+        for _ in tf.range(STEPS):
+            x = tf.tanh(tf.matmul(x, kernel, transpose_b=True))
+        return x
+
+    random = np.random.default_rng(1)
+    given = [
+        random.standard_normal(each).astype(np.float32) / 10 for each in ((*shape[:-2], 5, INNER), shape)
+    ]
+    graph, _ = batched(program, *map(tf.constant, given))
+    (loop,) = (operation for operation in graph.operations if operation.type == "while")
+    assert [each.attrs["transpose_b"] for each in loop.regions[1].operations if each.type == "matmul"] == [
+        False
+    ]
+    (found,), (expected,) = (EXECUTORS[name](graph)(given) for name in (executor, "interpret"))
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
 
 
 def test_a_row_with_other_uses_is_kept() -> None:

@@ -23,6 +23,11 @@ _ELSEWHERE = (None,)
 _PRODUCTS = frozenset({matmul_op, matvec})
 
 
+def factors(graph: Graph) -> set[Operand]:
+    """Return the values that matrix products of a graph read, which must be in memory then."""
+    return {each for operation in graph.operations if operation.op in _PRODUCTS for each in operation.inputs}
+
+
 class UseLists:
     """Use lists of a graph's nodes, and the set of operations that are already lowered."""
 

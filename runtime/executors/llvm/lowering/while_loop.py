@@ -26,6 +26,7 @@ from ..codegen.lazy_values import Buffer, ConstantArray, LazyValue, Scalar
 from ..codegen.llvm_types import ComplexPair, Element, Register, integer, pointer, register_type
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import lowers
+from ..codegen.use_lists import factors
 from . import dynamic_phi, list_phi
 
 _PATIENCE = 1 << 20
@@ -108,8 +109,9 @@ def _(region: Region, operation: Operation, *nodes: LazyValue) -> list[LazyValue
         else _entered(region, operation, node, number, bool(node.shape) and stays)
         for number, (node, stays, value) in enumerate(zip(nodes, replaced, operation.outputs, strict=False))
     ]
-    for node in nodes[count:]:
-        region.readable(node)
+    in_memory = factors(body)
+    for node, value in zip(nodes[count:], body.inputs[count:], strict=True):
+        (region.settled if value in in_memory else region.readable)(node)
     invariants = [list_phi.shared(node.storage or node) for node in nodes[count:]]
     region.leave(operation, nodes)
     rounds = e.slot(integer(64))
