@@ -58,6 +58,9 @@ class Trait(enum.Flag):
     SIZE_QUERY = enum.auto()
     """The results are a few integers: sizes of the operand."""
 
+    UPDATE = enum.auto()
+    """The result is the first operand with some elements changed, so code may overwrite an operand that dies."""
+
     PYTHON_INDEX = enum.auto()
     """The kernel accepts a Python number for the second operand, an index."""
 
@@ -102,6 +105,7 @@ INLINE_SCALAR = Trait.INLINE_SCALAR
 FRESH_RESULT = Trait.FRESH_RESULT
 MAY_ALIAS = Trait.MAY_ALIAS
 SIZE_QUERY = Trait.SIZE_QUERY
+UPDATE = Trait.UPDATE
 PYTHON_INDEX = Trait.PYTHON_INDEX
 FRESH_LIST = Trait.FRESH_LIST
 READS_LIST = Trait.READS_LIST

@@ -24,6 +24,7 @@ import numpy as np
 
 from ..ir.clone import Substitution, renewed, substitute
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
+from ..ir.traits import UPDATE
 from ..ir.value_types import TensorType
 from ..ops.framework.fusion_traits import works_on_elements
 from ..ops.framework.region_ops import CALL
@@ -37,12 +38,6 @@ _SHORTEST = 16
 
 _FUSED = 256
 """The number of operations that a part of elementwise operations has at least, since it becomes few loop nests."""
-
-_IN_PLACE = {
-    "scattered", "setitem", "tensor_scatter_nd_add", "tensor_scatter_nd_max", "tensor_scatter_nd_min",
-    "tensor_scatter_nd_sub", "tensor_scatter_nd_update",
-}  # fmt: skip
-"""Operations that overwrite their operand after its last use: calls would copy it."""
 
 _TRIED = 8
 """The number of periods that are tried."""
@@ -217,9 +212,12 @@ def _symbols(operations: Sequence[Operation]) -> np.ndarray[Any, Any]:
 
 
 def _key(operation: Operation) -> Hashable | None:
-    """Return what equal operations have in common; None for operations that remain where they are."""
+    """Return what equal operations have in common; None for operations that remain where they are.
+
+    Updates remain, since calls would copy the operand that they overwrite.
+    """
     values = (*operation.inputs, *operation.outputs)
-    is_kept = operation.stateful or operation.regions or operation.type in _IN_PLACE
+    is_kept = operation.stateful or operation.regions or operation.op.has(UPDATE)
     if is_kept or not all(map(_is_plain, values)):
         return None
     constants = tuple(

@@ -51,8 +51,8 @@ class Table:
     def __call__(self, x: Array) -> Array:
         """Return the function of a float32 array.
 
-        >>> Table(np.sqrt)(np.array([4.0, -1.0], np.float32)).tolist()
-        [2.0, nan]
+        >>> Table(np.sqrt)(np.array([4.0, 2.25], np.float32)).tolist()
+        [2.0, 1.5]
         """
         result = np.empty_like(x)
         if not self._evaluate(x, result):

@@ -13,6 +13,7 @@ import numpy as np
 
 from ...core import shapes
 from ...core.export import export
+from ...ir.traits import UPDATE
 from ...ir.value_types import TensorType
 from ...kernels.rows import combine_at
 from ..framework.op import Input, Ints, Name, Op, Same, op
@@ -101,7 +102,7 @@ def _scatter_into(name: str, put: Callable[..., Any], combine: Callable[..., Any
         return result
 
     rule.__name__, rule.__qualname__, rule.__doc__ = name, name, manual
-    declared = Op(rule, export=(name,))
+    declared = Op(rule, export=(name,), traits=UPDATE)
     declared.kernel(kernel)
     return declared
 

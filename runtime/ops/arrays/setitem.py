@@ -15,6 +15,7 @@ import numpy as np
 
 from ... import errors
 from ...core import shapes
+from ...ir.traits import UPDATE
 from ...ir.value_types import TensorType
 from ..framework.cached_dispatch import cached_dispatch
 from ..framework.op import Input, Inputs, Name, Same, op
@@ -42,7 +43,7 @@ def setitem(tensor: Any, key: Any, value: Any) -> Any:
     return replace(tensor, value, parts, key_text(key, parts))
 
 
-@op(name="setitem")
+@op(name="setitem", traits=UPDATE)
 def replace(tensor: Same, value: Same, parts: Inputs, key: str, name: Name = None) -> TensorType:
     """Return `tensor` with `value` at `[key]`, where `parts` are the values of the `_` in the key.
 

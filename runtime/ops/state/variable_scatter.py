@@ -11,6 +11,7 @@ import numpy as np
 
 from ... import dtypes, errors
 from ...core import shapes
+from ...ir.traits import UPDATE
 from ...ir.value_types import TensorType
 from ...kernels.rows import combine_rows, row_numbers
 from ..arrays.gather_ops import check_coordinates
@@ -108,7 +109,7 @@ def _scattered(before: Array, indices: Array, updates: Array, how: str, nd: bool
     return _changed(before, indices, updates, how)
 
 
-@op
+@op(traits=UPDATE)
 def scattered(
     tensor: Input, indices: Input, updates: Input, how: str, nd: bool = False, name: Name = None
 ) -> TensorType:
