@@ -294,9 +294,11 @@ class TierState:
         """Choose the faster runner if that is known."""
         planned, compiled = self._times
         self._best = min([self._best, *planned])
-        if self.native is not None and is_known(planned, compiled, self._best):
+        # A short call of native code for a pattern may be one of small shapes.
+        best = self._best if self.pattern is None else 0.0
+        if self.native is not None and is_known(planned, compiled, best):
             time_of = min if self.pattern is None else sum
-            is_faster = min(compiled) < self._best or time_of(compiled) - self.gain < time_of(planned)
+            is_faster = min(compiled) < best or time_of(compiled) - self.gain < time_of(planned)
             self._choose(self.native if is_faster else self._plan)
 
     def _choose(self, runner: Runner) -> None:

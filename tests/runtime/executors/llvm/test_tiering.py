@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import agc.runtime as tf
@@ -103,6 +104,22 @@ def test_faster_native_code_is_kept_at_once_and_slower_code_is_tried_again(
 def test_one_slow_run_of_the_plan_is_no_reason_for_native_code() -> None:
     assert not trial_times.is_known([0.075], [0.051, 0.060], best=0.025)
     assert trial_times.is_known([0.075, 0.025], [0.051, 0.060], best=0.025)
+
+
+def test_a_short_call_of_small_shapes_does_not_decide_for_a_pattern() -> None:
+    graph = tf.function(lambda x: x + 1).get_concrete_function(tf.constant([1.0])).graph
+
+    def decided(pattern: Any) -> tiering.TierState:
+        owner: Any = SimpleNamespace(hot=0.0, decided=lambda: None)
+        trial = tiering.TierState(owner, graph, list, pattern=pattern)
+        trial.native = tuple
+        trial._times[0].append(0.010)
+        trial._times[1].append(0.009)
+        trial._decide()
+        return trial
+
+    assert decided(pattern=None).chosen is tuple
+    assert decided(pattern=((4,),)).chosen is None
 
 
 def test_the_calls_before_the_comparison_count(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
