@@ -31,7 +31,7 @@ from ..ops.framework.region_ops import CALL
 from . import value_keys
 
 WORTH = 256
-"""The number of operations from which the parts that are lowered no more are worth calls."""
+"""The number of operations that calls must save from being lowered again."""
 
 _SHORTEST = 16
 """The number of operations that a part has at least, since a call takes some nanoseconds."""
@@ -47,7 +47,6 @@ _CALLS = 8
 
 _MOST = 48
 """The number of operands and results of a call up to which a part has several periods."""
-
 
 _SAMPLE = 16
 """The number of periods that decide where a part begins."""
@@ -90,9 +89,8 @@ class _Outliner:
 
     def __init__(self, graph: Graph, live: Sequence[Operation]) -> None:
         self._live = live
-        self._made: dict[
-            Operand, tuple[int, int]
-        ] = {}  # the operation of each value, and the number of the result
+        # The operation of each value, and the number of the result.
+        self._made: dict[Operand, tuple[int, int]] = {}
         self._users: dict[Operand, list[int]] = defaultdict(list)
         for i, operation in enumerate(live):
             for number, value in enumerate(operation.outputs):
@@ -129,7 +127,7 @@ class _Outliner:
             count -= 1
         for begin in range(first, stop - count * period + 1, count * period):
             part, wires = self._wired(begin, begin + count * period)
-            yield part, (*symbols[part.start : part.stop].tolist(), *wires)
+            yield part, (tuple(symbols[part.start : part.stop].tolist()), tuple(wires))
 
     def _arguments(self, start: int, size: int) -> int:
         part, _ = self._wired(start, min(start + size, len(self._live)))

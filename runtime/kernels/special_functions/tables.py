@@ -29,7 +29,7 @@ Formula = Callable[[Array], Array]
 
 _TERMS = 10  # as in the extension
 _BITS = 5
-"""Those that number the intervals of an octave."""
+"""The leading bits of a mantissa, which number the intervals of an octave."""
 _FIRST, _OCTAVES = -24, 31
 _BIAS, _MANTISSA = 127, 23
 _NODES = np.cos(np.pi * (2 * np.arange(_TERMS) + 1) / (2 * _TERMS))

@@ -26,9 +26,8 @@ _array_of = attrgetter("_array")
 
 def update(variable: Any, new: Callable[..., Array], *operands: Any) -> Array:
     """Set a variable to `new(value, *operands)` in one atomic step, and return the new value."""
-    return update_own(
-        getattr(variable, "_variable", variable), new, *operands
-    )  # a proxy has Python properties
+    owner = getattr(variable, "_variable", variable)  # a proxy has Python properties as attributes
+    return update_own(owner, new, *operands)
 
 
 def update_own(variable: Any, new: Callable[..., Array], *operands: Any) -> Array:

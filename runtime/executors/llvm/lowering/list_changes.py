@@ -28,9 +28,8 @@ class ListChanges:
     """The operation of a region that changes each list last, for the first version in the region."""
 
     def __init__(self, region: Region) -> None:
-        self._first: dict[
-            Operand, frozenset[Operand]
-        ] = {}  # the first versions that a list may share memory with
+        # The first versions that a list may share memory with.
+        self._first: dict[Operand, frozenset[Operand]] = {}
         self._last: dict[Operand, int] = {}
         self._numbers = {each: number for number, each in enumerate(region.graph.operations)}
         owners: dict[Cells, Operand] = {}
