@@ -273,26 +273,30 @@ typedef struct {
     int operands, on_numbers, is_closed, by_reference;
 } EagerOp;
 
+/* Return whether operands have one accepted dtype; -1 with an exception. */
+static int are_accepted(EagerOp *self, PyObject *const *x)
+{
+    PyObject *dtype = NULL;
+    for (int i = 0; i < self->operands; i++) {
+        PyObject *array = AT(x[i], array_offset);
+        if (array == NULL || !PyArray_CheckExact(array)) return 0;
+        PyObject *own = (PyObject *)PyArray_DESCR((PyArrayObject *)array);
+        if (dtype != NULL && own != dtype) return 0;
+        dtype = own;
+    }
+    return PySet_Contains(self->accepted, dtype);
+}
+
 /* Return the result for tensors of one accepted dtype; None if they must be checked. */
 static PyObject *computed_elementwise(EagerOp *self, PyObject *const *x, PyObject *recorders)
 {
-    PyObject *arrays[2], *dtype = NULL;
+    PyObject *arrays[2];
     int size = self->operands, is_scalar = self->on_numbers;
+    for (int i = 0; i < size; i++)
+        is_scalar = is_scalar && PyArray_NDIM((PyArrayObject *)AT(x[i], array_offset)) == 0;
     for (int i = 0; i < size; i++) {
-        PyObject *array = AT(x[i], array_offset);
-        if (array == NULL || !PyArray_CheckExact(array)) Py_RETURN_NONE;
-        PyObject *own = (PyObject *)PyArray_DESCR((PyArrayObject *)array);
-        if (dtype != NULL && own != dtype) Py_RETURN_NONE;
-        dtype = own;
-        arrays[i] = array;
-        is_scalar = is_scalar && PyArray_NDIM((PyArrayObject *)array) == 0;
-    }
-    int is_accepted = PySet_Contains(self->accepted, dtype);
-    if (is_accepted < 0) return NULL;
-    if (!is_accepted) Py_RETURN_NONE;
-    for (int i = 0; i < size; i++) {
-        PyArrayObject *array = (PyArrayObject *)arrays[i];
-        arrays[i] = is_scalar ? PyArray_ToScalar(PyArray_DATA(array), array) : Py_NewRef(arrays[i]);
+        PyArrayObject *array = (PyArrayObject *)AT(x[i], array_offset);
+        arrays[i] = is_scalar ? PyArray_ToScalar(PyArray_DATA(array), array) : Py_NewRef(array);
     }
     PyObject *found = NULL;
     if (arrays[0] != NULL && arrays[size - 1] != NULL) found = quietly(self->compute, arrays, size, self->is_closed);
@@ -320,8 +324,9 @@ static PyObject *elementwise(EagerOp *self, PyObject *const *given, PyObject *re
 {
     PyObject *x[2] = {NULL, NULL}, *result = NULL;
     int size = self->operands, are_set = set_operands(x, given, size, recorders);
-    int is_kept = are_set > 0 && (is_large(AT(x[0], array_offset)) || (size > 1 && is_large(AT(x[1], array_offset))));
-    if (is_kept) result = run_kept(self, x, size, NULL, recorders, OR_CONVERT);
+    if (are_set > 0) are_set = are_accepted(self, x);
+    if (are_set > 0 && (is_large(AT(x[0], array_offset)) || is_large(AT(x[size - 1], array_offset))))
+        result = run_kept(self, x, size, NULL, recorders, OR_CONVERT);
     else if (are_set > 0) result = computed_elementwise(self, x, recorders);
     else if (are_set == 0) result = Py_NewRef(Py_None);
     Py_XDECREF(x[0]);

@@ -43,6 +43,16 @@ def test_and_or_xor_not_are_logical_on_bools_and_bitwise_on_integers() -> None:
         tf.constant(1.0) & 1.0
 
 
+@pytest.mark.parametrize("value", [False, True, 6])
+def test_and_or_xor_not_take_large_tensors(value: Any) -> None:
+    small, large = tf.constant([value]), tf.fill([1 << 17], value)
+    for function in (operator.and_, operator.or_, operator.xor):
+        for x, y in ((small, small), (small, value)):
+            whole = function(large, large if y is small else y)
+            assert (whole[-1] == function(x, y)[0]).numpy().item()
+    assert (~large)[-1].numpy() == (~small)[0].numpy()
+
+
 def test_matmul_neg_abs() -> None:
     row, column = tf.constant([[1, -2]]), tf.constant([[3], [4]])
     assert (row @ column).numpy().tolist() == (row @ [[3], [4]]).numpy().tolist() == [[-5]]
