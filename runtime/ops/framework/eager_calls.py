@@ -40,7 +40,7 @@ from .signature import Signature
 MOST = 256
 """The maximum number of keys that an operation keeps."""
 
-HOT = 0.2
+HOT = 0.05
 """Seconds that a kernel takes, in calls on large arrays, before native code is compiled for it."""
 
 _LONGEST = 32
