@@ -97,13 +97,15 @@ def bincount(input: Any, size: Any, weights: Any, binary_output: bool) -> Any:
 
 
 def population_count(x: Any) -> Any:
-    """Return the number of bits of each integer that are 1, as uint8."""
+    """Return the number of bits of each integer that are 1, as uint8: sums of 1 bit, then of pairs, then of fours, …"""
     x = tf.convert_to_tensor(x)
-    bits = tf.range(x.dtype.size * 8, dtype=tf.int32)
-    shifted = tf.bitwise.right_shift(tf.expand_dims(x, -1), tf.cast(bits, x.dtype))
-    return tf.cast(
-        tf.reduce_sum(tf.cast(tf.bitwise.bitwise_and(shifted, tf.ones_like(shifted)), tf.int32), -1), tf.uint8
-    )
+    size = x.dtype.size * 8
+    x, step = tf.bitcast(x, f"uint{size}"), 1
+    while step < size:
+        mask = ((1 << size) - 1) // ((1 << step) + 1)  # 0b…0101, 0b…00110011, …
+        x = (x & mask) + (tf.bitwise.right_shift(x, step) & mask)
+        step *= 2
+    return tf.cast(x, tf.uint8)
 
 
 def concat_offset(axis: Any, shapes: Sequence[Any]) -> list[Any]:
@@ -153,13 +155,34 @@ def unique_along(x: Any, axis: Any, out_idx: Any) -> tuple[Any, Any, Any]:
         return tuple(tf.unique_with_counts(x, out_idx))  # type: ignore[return-value]
     position = along[0] if along else 0
     rows = _axis_first(x, position)
-    count, places = tf.shape(rows)[0], tf.range(tf.shape(rows)[0])
-    flat = tf.reshape(rows, tf.stack([count, tf.reduce_prod(tf.shape(rows)[1:])]))
-    same = tf.reduce_all(tf.equal(tf.expand_dims(flat, 0), tf.expand_dims(flat, 1)), -1)
-    firsts = tf.reduce_min(tf.where(same, places, count), 1)
-    firsts = tf.minimum(firsts, places)  # a row with a NaN is equal to no row, itself included
-    kept, indices, counts = tf.unique_with_counts(firsts, out_idx)
-    return _axis_first(tf.gather(rows, kept), position, back=True), indices, counts
+    numbers = _row_numbers(rows)
+    _, indices, counts = tf.unique_with_counts(numbers, out_idx)
+    firsts = tf.math.unsorted_segment_min(tf.range(tf.size(numbers)), indices, tf.size(counts))
+    return _axis_first(tf.gather(rows, firsts), position, back=True), indices, counts
+
+
+def _row_numbers(rows: Any) -> Any:
+    """Return a number for each row, the same for equal rows; a row with a NaN is equal to no row.
+
+    The elements become numbers, and then pairs of columns do until there is one column.
+    """
+    count = tf.shape(rows)[0]
+    width = tf.reduce_prod(tf.shape(rows)[1:])
+
+    def numbered(items: Any, columns: Any) -> Any:
+        numbers = tf.unique(tf.reshape(items, [-1]), tf.int64).idx
+        return tf.reshape(numbers, tf.stack([count, columns]))
+
+    def paired(numbers: Any) -> Any:
+        padded = tf.pad(numbers, [[0, 0], [0, tf.shape(numbers)[1] % 2]])
+        pairs = padded[:, ::2] * tf.size(padded, tf.int64) + padded[:, 1::2]
+        return numbered(pairs, tf.shape(pairs)[1])
+
+    first = tf.pad(numbered(rows, width), [[0, 0], [0, tf.cast(width == 0, tf.int32)]])
+    (last,) = tf.while_loop(
+        lambda numbers: tf.shape(numbers)[1] > 1, paired, (first,), (tf.TensorShape([None, None]),)
+    )
+    return last[:, 0]
 
 
 def _axis_first(x: Any, axis: int, back: bool = False) -> Any:

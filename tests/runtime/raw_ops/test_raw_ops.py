@@ -159,6 +159,21 @@ def test_unique_rows_may_be_empty_or_hold_nan() -> None:
     rows = [[1.0, np.nan], [1.0, np.nan], [1.0, 2.0], [1.0, 2.0]]
     assert tf.raw_ops.UniqueV2(x=rows, axis=[0]).idx.numpy().tolist() == [0, 1, 2, 2]
     assert tf.raw_ops.UniqueV2(x=tf.zeros([0, 3]), axis=[0]).y.shape == [0, 3]
+    assert tf.raw_ops.UniqueV2(x=tf.zeros([4, 0]), axis=[0]).y.shape == [1, 0]
+
+
+def test_many_rows_are_compared_in_little_memory() -> None:
+    x = tf.range(60_000) % 30_000  # the matrix of all pairs would take 3.6 GB
+    found = tf.raw_ops.UniqueWithCountsV2(x=tf.stack([x, -x, x], 1), axis=[0])
+    assert found.y[7].numpy().tolist() == [7, -7, 7]
+    assert np.array_equal(found.idx, x) and found.count.numpy().tolist() == [2] * 30_000
+
+
+@pytest.mark.parametrize("dtype", [tf.int8, tf.uint16, tf.int32, tf.int64, tf.uint64])
+def test_population_count_of_the_limits_of_a_dtype(dtype: tf.DType) -> None:
+    counts = tf.raw_ops.PopulationCount(x=tf.constant([dtype.min, dtype.max, 0, 5], dtype)).numpy().tolist()
+    bits = dtype.size * 8
+    assert counts == ([1, bits - 1, 0, 2] if dtype.min else [0, bits, 0, 2])
 
 
 @pytest.mark.parametrize("how", ["eager", "plan", "native"])
