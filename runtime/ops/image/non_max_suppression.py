@@ -18,6 +18,7 @@ import numpy as np
 from ... import dtypes, errors
 from ...core import shapes
 from ...ir.value_types import TensorType
+from ...kernels.orders import stable_order
 from ..framework.op import Input, Ints, Name, Same, op
 from ..framework.op_families import Array, require_dtype
 from ..framework.static_values import integer
@@ -82,8 +83,8 @@ def _(boxes: Array, scores: Array, max_output_size: Array, iou_threshold: Array,
             f"non_max_suppression: scores of the shape {list(scores.shape)} do not fit boxes of {list(boxes.shape)}"
         )
     chosen, left = greedy(
-        scores.astype(np.float32), corners_overlap(wide), int(max_output_size), float(iou_threshold),
-        float(score_threshold), float(soft_nms_sigma),
+        scores.astype(np.float32), wide, int(max_output_size), float(iou_threshold), float(score_threshold),
+        float(soft_nms_sigma),
     )  # fmt: skip
     return chosen, left.astype(scores.dtype)
 
@@ -91,57 +92,67 @@ def _(boxes: Array, scores: Array, max_output_size: Array, iou_threshold: Array,
 suppress.no_gradient("as in TensorFlow: the selection of boxes is discrete")
 
 
-Overlaps = Callable[[Array, Array], Array]
-"""A function of two vectors of box numbers that returns the matrix of the boxes' overlaps."""
+Overlaps = Callable[[Any, Any], Array]
+"""A function of two indices of boxes that returns the matrix of the boxes' overlaps."""
 
-_BLOCK = 128
+_BLOCK = 64
 
 
 def corners_overlap(boxes: Array) -> Overlaps:
     """Return a function that computes the overlaps of some boxes with others."""
     (y1, x1), (y2, x2) = np.minimum(boxes[:, :2], boxes[:, 2:]).T, np.maximum(boxes[:, :2], boxes[:, 2:]).T
-    areas = (y2 - y1) * (x2 - x1)
+    corners = np.ascontiguousarray([y1, x1, y2, x2, (y2 - y1) * (x2 - x1)])
+    has_empty = bool((corners[4] <= 0).any())
 
-    def overlap(some: Array, others: Array) -> Array:
-        one = some[:, None]
-        height = np.minimum(y2[one], y2[others]) - np.maximum(y1[one], y1[others])
-        width = np.minimum(x2[one], x2[others]) - np.maximum(x1[one], x1[others])
+    def overlap(some: Any, others: Any) -> Array:
+        one, two = corners[:, some, None], corners[:, None, others]
+        height = np.minimum(one[2], two[2]) - np.maximum(one[0], two[0])
+        width = np.minimum(one[3], two[3]) - np.maximum(one[1], two[1])
         shared = np.maximum(height, 0) * np.maximum(width, 0)
-        both = areas[one] + areas[others] - shared
-        usable = ~((areas[one] <= 0) | (areas[others] <= 0))
+        both = one[4] + two[4] - shared
+        if not has_empty:
+            return shared / both
+        usable = ~((one[4] <= 0) | (two[4] <= 0))
         return np.divide(shared, both, out=np.zeros_like(shared), where=usable)
 
     return overlap
 
 
 def greedy(
-    scores: Array, overlap: Overlaps, most: int, threshold: float, least: float, sigma: float
+    scores: Array, boxes: Array, most: int, threshold: float, least: float, sigma: float
 ) -> tuple[Array, Array]:
-    """Return the selected indices, and their scores at the time of selection."""
-    if most < 0:
-        raise errors.InvalidArgumentError("output size must be non-negative")
+    """Return the indices of the selected boxes, and their scores at the time of selection."""
     if not 0 <= threshold <= 1:
         raise errors.InvalidArgumentError("iou_threshold must be in [0, 1]")
     if sigma < 0:
         raise errors.InvalidArgumentError("soft_nms_sigma must be non-negative")
+    order = _best_first(scores, most, least)
+    overlap = corners_overlap(boxes[order])
     if sigma:
-        return _softened(scores, overlap, most, least, sigma)
-    chosen = _separate(scores, overlap, most, threshold, least)
+        places, kept = _softened(scores[order], overlap, most, least, sigma)
+        return order[places], kept
+    chosen = order[_separate(overlap, len(order), most, threshold)]
     return chosen, scores[chosen]
 
 
-def _separate(scores: Array, overlap: Overlaps, most: int, threshold: float, least: float) -> Array:
-    """Return the indices of items that do not overlap a better one; blocks of them are compared at once.
+def _best_first(scores: Array, most: int, least: float) -> Array:
+    """Return the indices of the scores above `least`, the largest one first."""
+    if most < 0:
+        raise errors.InvalidArgumentError("output size must be non-negative")
+    order = stable_order(scores, is_descending=True)
+    return order[scores[order] > least].astype(np.int32)
+
+
+def _separate(overlap: Overlaps, count: int, most: int, threshold: float) -> Array:
+    """Return the numbers of items that do not overlap an earlier one; blocks of them are compared at once.
 
     An overlap of NaN counts as too large.
     """
-    order = np.argsort(-scores, kind="stable")
-    order = order[scores[order] > least]
-    chosen = order[:0]
-    for start in range(0, len(order), _BLOCK):
+    chosen = np.zeros(0, np.int64)
+    for start in range(0, count, _BLOCK):
         if len(chosen) >= most:
             break
-        block = order[start : start + _BLOCK]
+        block = np.arange(start, min(start + _BLOCK, count))
         block = block[(overlap(block, chosen) <= threshold).all(1)]
         close = ~(overlap(block, block) <= threshold)
         stays = np.ones(len(block), bool)
@@ -149,26 +160,27 @@ def _separate(scores: Array, overlap: Overlaps, most: int, threshold: float, lea
             if stays[one]:
                 stays[one + 1 :] &= ~close[one + 1 :, one]
         chosen = np.concatenate([chosen, block[stays]])
-    return chosen[:most].astype(np.int32)
+    return chosen[:most]
 
 
-def _softened(scores: Array, overlap: Overlaps, most: int, least: float, sigma: float) -> tuple[Array, Array]:
-    order = np.argsort(-scores, kind="stable")
-    rest = order[scores[order] > least]
-    current = scores[rest]
+def _softened(
+    current: Array, overlap: Overlaps, most: int, least: float, sigma: float
+) -> tuple[Array, Array]:
     chosen: list[int] = []
     kept: list[Any] = []
-    while len(rest) and len(chosen) < most:
-        current[~(current > least)] = -np.inf
+    while len(current) and len(chosen) < most:
         best = int(np.argmax(current))
-        if current[best] == -np.inf:
+        if np.isnan(current[best]):
+            current[np.isnan(current)] = -np.inf
+            continue
+        if not current[best] > least:
             break
-        chosen.append(int(rest[best]))
+        chosen.append(best)
         kept.append(current[best])
-        shares = overlap(rest[best : best + 1], rest)[0]
+        shares = overlap(slice(best, best + 1), slice(None))[0]
         current *= np.exp(np.float32(-0.5 / sigma) * shares * shares)
         current[best] = -np.inf
-    return np.array(chosen, np.int32), np.array(kept, np.float32)
+    return np.array(chosen, np.int64), np.array(kept, np.float32)
 
 
 @op
@@ -202,10 +214,12 @@ def _(overlaps: Array, scores: Array, max_output_size: Array, overlap_threshold:
         raise errors.InvalidArgumentError(
             f"overlaps must be square, one row for each score: {list(overlaps.shape)}"
         )
-    return _separate(
-        scores, lambda some, others: overlaps[np.ix_(some, others)], int(max_output_size),
-        float(overlap_threshold), float(score_threshold),
-    )  # fmt: skip
+    most, threshold = int(max_output_size), float(overlap_threshold)
+    order = _best_first(scores, most, float(score_threshold))
+    places = _separate(
+        lambda some, others: overlaps[np.ix_(order[some], order[others])], len(order), most, threshold
+    )
+    return order[places]
 
 
 @op
@@ -249,9 +263,7 @@ def _(boxes: Array, scores: Array, max_output_size: Array, iou_threshold: Array,
         )
     found, counts = np.zeros((len(boxes), most), np.int32), np.zeros(len(boxes), np.int32)
     for row, (some, own) in enumerate(zip(boxes.astype(np.float32), scores.astype(np.float32), strict=True)):
-        chosen, _ = greedy(
-            own, corners_overlap(some), most, float(iou_threshold), float(score_threshold), 0.0
-        )
+        chosen, _ = greedy(own, some, most, float(iou_threshold), float(score_threshold), 0.0)
         found[row, : len(chosen)], counts[row] = chosen, len(chosen)
     return found, counts
 
@@ -339,7 +351,7 @@ def _each_class(
     )
     for kind in range(scores.shape[1]):
         own = boxes[:, kind if boxes.shape[1] > 1 else 0]
-        chosen, kept = greedy(scores[:, kind], corners_overlap(own), each, threshold, least, 0.0)
+        chosen, kept = greedy(scores[:, kind], own, each, threshold, least, 0.0)
         found_boxes.append(own[chosen])
         values.append(kept)
         kinds.append(np.full(len(chosen), kind, np.float32))

@@ -56,7 +56,7 @@ TAKES_EVERY = {
         "matmul", "matrix_transpose", "matvec", "nextafter", "not_equal_or_true", "optimization_barrier",
         "polygamma", "pooled_violators",
         "pseudo_inverse", "qr", "rank", "relu", "relu6", "replace_masked", "seeded_shuffle", "selu",
-        "serialize_tensor", "slogdet", "softmax_cross_entropy", "softsign", "stop_gradient", "suppress_overlaps",
+        "serialize_tensor", "slogdet", "softmax_cross_entropy", "softsign", "stop_gradient",
         "svd", "tridiagonal_solution", "where", "zeta",
     },
 }  # fmt: skip
