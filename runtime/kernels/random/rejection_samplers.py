@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes
+from ..orders import places_in_rows
 from ..special_functions.gamma import log_gamma
 from ..thread_pool import run_all
 from . import distributions, philox
@@ -354,8 +355,7 @@ def picked(logits: Array, units: Array) -> Array:
     weights = np.exp(wide - np.maximum.reduce(wide, axis=1, keepdims=True))
     weights[~np.isfinite(wide)] = 0.0
     heights = np.add.accumulate(weights, 1)
-    found = [row.searchsorted(unit * row[-1], "right") for row, unit in zip(heights, units, strict=True)]
-    return np.array(found, np.int64).reshape(units.shape)
+    return places_in_rows(heights, units * heights[:, -1, None], "right")
 
 
 _SIMON = 0x7369F885192C0EF5

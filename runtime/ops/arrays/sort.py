@@ -9,6 +9,7 @@ are sorted as one integer:
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -183,9 +184,8 @@ def searchsorted(
 def _(sorted_sequence: Array, values: Array, side: Any, out_type: dtypes.DType) -> Array:
     if sorted_sequence.ndim == 1:
         return _places(sorted_sequence, values.reshape(-1), side).astype(out_type.numpy).reshape(values.shape)
-    rows, wanted = (x.reshape(-1, x.shape[-1]) for x in (sorted_sequence, values))
-    found = [_places(row, value, side) for row, value in zip(rows, wanted, strict=True)]
-    return np.array(found, out_type.numpy).reshape(values.shape)
+    rows, wanted = (x.reshape(math.prod(x.shape[:-1]), x.shape[-1]) for x in (sorted_sequence, values))
+    return orders.places_in_rows(rows, wanted, side).astype(out_type.numpy).reshape(values.shape)
 
 
 def _places(row: Array, values: Array, side: Any) -> Array:

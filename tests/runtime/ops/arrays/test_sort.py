@@ -81,6 +81,11 @@ def test_every_nan_is_unique() -> None:
 def test_searchsorted_finds_places_row_by_row() -> None:
     assert tf.searchsorted([1, 3, 5], [3, 6], side="right").numpy().tolist() == [2, 3]
     assert tf.searchsorted([[1, 3], [2, 4]], [[2], [2]]).numpy().tolist() == [[1], [0]]
+    assert tf.searchsorted(tf.zeros([2, 0]), [[2.0], [2.0]]).numpy().tolist() == [[0], [0]]
+    rows, values = [[1.0, np.nan], [1.0, 5.0]], [[np.nan, 1.0, 7.0], [0.0, np.nan, 5.0]]
+    for side in ("left", "right"):
+        expected = [np.searchsorted(row, some, side) for row, some in zip(rows, values, strict=True)]
+        assert np.array_equal(tf.searchsorted(rows, values, side), expected)
 
 
 @pytest.mark.parametrize("side", ["left", "right"])
