@@ -6,6 +6,7 @@ kernel(x[0:1000000])     ==>     kernel(x[0:32768]), kernel(x[32768:65536]), …
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -35,14 +36,18 @@ def in_tiles(kernel: Callable[..., Array]) -> Callable[..., Array]:
         if is_one_tile(*arguments):
             return kernel(*arguments)
         shape = np.broadcast_shapes(*map(np.shape, arguments))
-        flat = [np.broadcast_to(argument, shape).reshape(-1) for argument in arguments]
-        first = kernel(*(argument[:_TILE] for argument in flat))
-        result = np.empty(flat[0].size, first.dtype)
+        flat = [x if np.ndim(x) == 0 else np.broadcast_to(x, shape).reshape(-1) for x in arguments]
+
+        def of(tile: slice) -> Array:
+            return kernel(*(x if np.ndim(x) == 0 else x[tile] for x in flat))
+
+        first = of(slice(_TILE))
+        result = np.empty(math.prod(shape), first.dtype)
         result[:_TILE] = first
 
         def compute(start: int) -> None:
             tile = slice(start, start + _TILE)
-            result[tile] = kernel(*(argument[tile] for argument in flat))
+            result[tile] = of(tile)
 
         run_all(*(functools.partial(compute, start) for start in range(_TILE, result.size, _TILE)))
         return result.reshape(shape)

@@ -17,6 +17,7 @@ from ...core.conversion import TensorLike, convert_to_tensor
 from ...core.export import export
 from ...core.tensor import Tensor
 from ...ir.value_types import TensorType
+from ...kernels.tiles import in_tiles
 from ..arrays.creation import ones_like
 from ..arrays.select_kernel import selected
 from ..framework.op import Input, Name, op
@@ -51,9 +52,23 @@ def _(inputs: Array, min: Array, max: Array, num_bits: int, narrow_range: bool) 
     low, high, scale = _nudged(min, max, num_bits, narrow_range)
     with np.errstate(divide="ignore", invalid="ignore"):
         steps_per_unit = np.float32(2**num_bits - 1 - narrow_range) / (max - min)
-        clipped = np.maximum(np.minimum(inputs, high), low)
-        steps = np.floor((clipped - low) * steps_per_unit + np.float32(0.5)) + np.rint(low / scale)
-        return np.where(_is_empty(min, max), np.float32(0), steps * scale)
+        compute = _rounded if low.ndim else in_tiles(_rounded)
+        found = compute(inputs, low, high, steps_per_unit, np.rint(low / scale), scale)
+    empty = _is_empty(min, max)
+    return np.where(empty, np.float32(0), found) if np.any(empty) else found
+
+
+def _rounded(
+    inputs: Array, low: Array, high: Array, steps_per_unit: Array, zero: Array, scale: Array
+) -> Array:
+    steps = np.maximum(np.minimum(inputs, high), low)
+    steps -= low
+    steps *= steps_per_unit
+    steps += np.float32(0.5)
+    steps = np.floor(steps)
+    steps += zero
+    steps *= scale
+    return steps
 
 
 @fake_quantize.gradient

@@ -117,16 +117,16 @@ def _(
         )
     split = by_row and np.ndim(arr) == 2
     rows = np.reshape(arr, np.shape(arr) if split else (1, np.size(arr))).astype(np.int64)
-    width = max(int(minlength), int(rows.max(initial=-1)) + 1)
+    top = int(rows.max(initial=-1)) + 1
+    width = max(int(minlength), top)
     if maxlength < -1:
         raise ValueError(f"maxlength must be non-negative, got: {int(maxlength)}")
     if maxlength >= 0:
         width = min(width, int(maxlength))
-    inside = rows < width
-    bins = (rows + np.arange(len(rows))[:, None] * width)[inside]
-    counts = _sums(
-        bins, np.reshape(weights, rows.shape)[inside] if np.size(weights) else None, len(rows) * width
-    )
+    inside = rows < width if width < top else ...
+    bins = rows if len(rows) == 1 else rows + np.arange(len(rows))[:, None] * width
+    each = np.reshape(weights, rows.shape)[inside].reshape(-1) if np.size(weights) else None
+    counts = _sums(bins[inside].reshape(-1), each, len(rows) * width)
     if binary_output:
         counts = counts > 0
     result = counts.astype(weights.dtype).reshape(len(rows), width)

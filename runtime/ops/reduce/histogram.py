@@ -15,6 +15,7 @@ from ...core.conversion import TensorLike, convert_to_tensor
 from ...core.export import export
 from ...core.tensor import Tensor
 from ...ir.value_types import TensorType
+from ...kernels.tiles import in_tiles
 from ..framework.attribute_parsers import DType
 from ..framework.op import Ints, Name, Same, op
 from ..framework.op_families import REAL, Array, require_dtype
@@ -63,11 +64,17 @@ def _(values: Array, value_range: Array, nbins: Array, dtype: dtypes.DType) -> A
         )
     if count < 1:
         raise errors.InvalidArgumentError(f"nbins should be a positive number, but got '{count}'")
-    flat = np.asarray(values, np.float64).reshape(-1)
-    if np.isnan(flat).any():
-        raise errors.InvalidArgumentError("Histogram values must not contain NaN")
-    bins = np.clip((flat - low) / ((high - low) / count), 0, count - 1).astype(np.int64)
+    bins = in_tiles(lambda tile: _bins(tile, low, high, count))(values.reshape(-1))
     return np.bincount(bins, minlength=count).astype(dtype.numpy)
+
+
+def _bins(values: Array, low: float, high: float, count: int) -> Array:
+    wide = values.astype(np.float64)
+    if np.isnan(wide).any():
+        raise errors.InvalidArgumentError("Histogram values must not contain NaN")
+    wide -= low
+    wide /= (high - low) / count
+    return np.clip(wide, 0, count - 1, out=wide).astype(np.int64)
 
 
 @export("histogram_fixed_width_bins")
