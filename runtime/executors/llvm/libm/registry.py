@@ -15,9 +15,9 @@ import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-import llvmlite.binding as llvm
 from llvmlite import ir
 
+from ..processor import fuses
 from .formula_builder import FormulaContext, Number
 
 NAMES = {"float": "f32", "double": "f64"}
@@ -27,13 +27,6 @@ Formula = Callable[..., Number]
 FEW = 8
 """The number of scalar calls up to which LLVM may inline them. Each inlined call copies the whole formula."""
 _calls: weakref.WeakKeyDictionary[ir.Function, int] = weakref.WeakKeyDictionary()
-
-
-@functools.cache
-def fuses() -> bool:
-    """Return whether this machine has fused multiply-add."""
-    features = llvm.get_host_cpu_features()
-    return bool(features.get("fma") or features.get("fp-armv8") or features.get("neon"))
 
 
 @dataclass(frozen=True)

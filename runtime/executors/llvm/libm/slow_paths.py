@@ -14,16 +14,16 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 
-import llvmlite.binding as llvm
 from llvmlite import ir
 
+from ..processor import features
 from .formula_builder import FORMATS, FormulaContext, Number
 
 
 @functools.cache
 def widths() -> tuple[int, ...]:
     """Return the vector widths in bits that this machine supports."""
-    return (128, 256, 512) if llvm.get_host_cpu_features().get("avx512f") else (128, 256)
+    return (128, 256, 512) if features().get("avx512f") else (128, 256)
 
 
 def rarely(x: Number, limit: float, name: str, formula: Callable[[Number], Number]) -> Number:

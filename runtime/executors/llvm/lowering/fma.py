@@ -14,6 +14,7 @@ import math
 from ..codegen.function_builder import Emitter
 from ..codegen.llvm_types import Register, ir
 from ..codegen.scalar_builder import is_known
+from ..processor import fuses
 
 _MIDDLING = {"float": 100, "double": 900}
 """For each type, n such that addends between 2^-n and 2^n have moderate size."""
@@ -22,7 +23,7 @@ _MIDDLING = {"float": 100, "double": 900}
 def fused(e: Emitter, x: Register, y: Register, is_difference: bool = False) -> Register | None:
     """Return `x + y` or `x - y` as a fused multiply-add; None if the operands have another form."""
     known, product = (x, y) if is_known(x) else (y, x)
-    if not _is_middling(known) or (found := _parts(product)) is None or not _fuses():
+    if not _is_middling(known) or (found := _parts(product)) is None or not fuses():
         return None
     factor, power = found
     if is_difference:
@@ -53,9 +54,3 @@ def _is_power(number: float) -> bool:
 
 def _constant(like: Register, value: float) -> Register:
     return ir().Constant(like.type, value)
-
-
-def _fuses() -> bool:
-    from ..libm.registry import fuses
-
-    return fuses()

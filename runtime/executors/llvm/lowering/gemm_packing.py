@@ -20,7 +20,7 @@ from __future__ import annotations
 from string import Template
 from typing import NamedTuple
 
-from .. import llvm_engine
+from ..processor import vector_bytes
 
 
 class Tile(NamedTuple):
@@ -36,7 +36,7 @@ class Tile(NamedTuple):
 
 def tile() -> Tile:
     """Return the tile of this machine: 8 accumulators, or 16 for AVX-512, which has more registers."""
-    vector = max(32, llvm_engine.vector_bytes())
+    vector = max(32, vector_bytes())
     return Tile(vector, 2 * vector, 8 if vector == 64 else 4)
 
 

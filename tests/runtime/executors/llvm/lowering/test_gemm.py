@@ -12,8 +12,8 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.executors import interpret
-from agc.runtime.executors.llvm import JitFunction, llvm_engine
-from agc.runtime.executors.llvm.lowering import gemm_selection, gemm_small, matmul
+from agc.runtime.executors.llvm import JitFunction
+from agc.runtime.executors.llvm.lowering import gemm_packing, gemm_selection, gemm_small, matmul
 from agc.runtime.kernels import blas, blas_limit, native_pool
 
 DTYPES = (
@@ -78,7 +78,7 @@ def test_strips(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("vector", [32, 64])
 def test_strips_of_other_machines(vector: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each has tiles as large as its registers; what this one has not, LLVM makes of what it has."""
-    monkeypatch.setattr(llvm_engine, "vector_bytes", lambda: vector)
+    monkeypatch.setattr(gemm_packing, "vector_bytes", lambda: vector)
     monkeypatch.setattr(gemm_selection, "LARGE", 1)
     monkeypatch.setattr(gemm_selection, "UNPACKED", 0)
     check_sizes("float32", [(13, 25, 17)] * 4 + [(40, 70, 600)] * 4, TURNED * 2)
