@@ -18,6 +18,7 @@ from .buffer_assignment import ElementwiseNest, pairs
 from .dynamic_sizes import Size, is_sized, typical
 from .index_builder import settling_builder
 from .llvm_types import Register, integer, ir
+from .loop_hints import SCALAR, WRITTEN_OUT, of_body
 from .memory_builder import Storage
 from .merge_functions import ParallelBodies, Users, merge_identical_nests
 from .outlining import OutermostLoopNest, SlotUses, is_large, outline, without_moved
@@ -40,12 +41,6 @@ SEPARABLE = 512
 OFTEN = 1 << 20
 """Branch weight of the likely successor of a branch; the other one has weight 1."""
 
-WRITTEN_OUT = (["llvm.loop.vectorize.followup_vectorized", ["llvm.loop.unroll.full"]],)
-"""Loop metadata that makes LLVM unroll a loop fully after vectorization."""
-
-ALONE = (["llvm.loop.interleave.count", 1],)
-"""Loop metadata that keeps LLVM from interleaving iterations: they are independent, so the processor does."""
-
 
 class TooLateError(Exception):
     """Code that may fail follows code that has overwritten variables."""
@@ -56,9 +51,6 @@ COLD = 256
 
 RARE = 1 << 17
 """… and with less than this fraction of the cost of all nests, parallel ones included, it is not optimized."""
-
-SCALAR = (["llvm.loop.vectorize.enable", False],)
-"""Loop metadata that keeps LLVM from vectorizing a loop."""
 
 
 class NestCost(NamedTuple):
@@ -135,9 +127,11 @@ class Emitter(Storage):
         yield numbers
         rounds = self._rounds.pop()
         is_small = rounds <= FEW and self.is_repeated
-        properties = [*(WRITTEN_OUT if in_registers or is_small else ()), *(ALONE if each_once else ())]
+        properties = WRITTEN_OUT if in_registers or is_small else ()
+        hints = of_body(self.function.blocks[first:], typical(opened[-1][1]), each_once) if opened else ()
         for entry in reversed(opened):
-            self._close(entry, group, properties)
+            self._close(entry, group, [*properties, *hints])
+            hints = ()
         if skipped is not None:
             self.b.branch(skipped)
             self.b.position_at_end(skipped)

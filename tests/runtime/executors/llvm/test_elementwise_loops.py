@@ -11,6 +11,7 @@ import pytest
 from agc.runtime.executors import interpret
 from agc.runtime.executors.llvm import JitFunction
 from agc.runtime.executors.llvm.compile_graph import text
+from agc.runtime.executors.llvm.processor import vector_bytes
 
 RANDOM = np.random.default_rng(0)
 
@@ -85,6 +86,21 @@ def test_remaining_iterations_are_computed(size: int) -> None:
         return tf.exp(x) - x, tf.reduce_sum(tf.exp(x)), tf.reduce_max(x)
 
     check(graph_of(program, [size], tf.float32), [size], tf.float32)
+
+
+@pytest.mark.parametrize("dtype", [tf.float32, tf.float64], ids=lambda each: str(each.name))
+def test_long_iterations_use_the_widest_vectors(dtype: Any) -> None:
+    def polynomial(x: Any) -> Any:
+        result = x
+        for _ in range(20):
+            result = result * x + 0.5
+        return result
+
+    lanes = vector_bytes() // dtype.size
+    for size in (lanes, 3 * lanes + 1, 100 * lanes + 1):
+        graph = graph_of(polynomial, [size], dtype)
+        assert f"<{lanes} x {'float' if dtype == tf.float32 else 'double'}>" in text(graph)
+        check(graph, [size], dtype)
 
 
 def test_parts_of_threads_begin_and_end_anywhere() -> None:
