@@ -128,7 +128,7 @@ class RegionTrace:
             found = rule(site, *operation.op.grouped(given))
         except NotLoweredError as error:
             raise CannotCompileError([Reason(operation, str(error))]) from None
-        except (OpError, *OF_COMPUTING) as error:
+        except (OpError, MemoryError, *OF_COMPUTING) as error:
             if not _refuses(operation, inputs):
                 raise  # a fault of the rule
             raise NeverRunsError(Reason(operation, f"these shapes are refused: {error}")) from error

@@ -68,6 +68,6 @@ def as_values(operation: Operation, inputs: Sequence[Array]) -> list[Array]:
     found = list(inputs)
     for i, (operand, value) in enumerate(zip(operation.inputs, inputs, strict=True)):
         is_taken = i >= first or (names and names[min(i, len(names) - 1)] in _TAKEN)
-        if is_sizes(value) and not is_taken:
+        if is_sizes(value) and operand.dtype.is_integer and not is_taken:
             found[i] = jnp.asarray(value.tolist() if value.ndim else value.item()).astype(operand.dtype.numpy)
     return found

@@ -16,13 +16,14 @@ from typing import Any
 
 import numpy as np
 
+from ... import dtypes
 from ...core.gc_pause import Pause
 from ...core.held_values import Snapshot, Turn, hold, snapshot
 from ...core.shapes import is_static
 from ...core.variable import Variable
 from ...functionalize.errors import CannotCompileError, NeverRunsError
 from ...functionalize.variables import without_variables
-from ...ir.graph import Graph
+from ...ir.graph import Graph, Operand
 from ...ir.value_types import ListType, VariableType
 from ..compiled_function import FAILED, CompiledFunction
 from ..llvm.diagnostics import FaultBoundary
@@ -180,4 +181,14 @@ def without_state(graph: Graph) -> tuple[Graph, list[int]]:
     for value in graph.inputs:
         if isinstance(value.spec, ListType):
             raise CannotCompileError([f"`{value.name}` is a list, which XLA programs do not take"])
+        if _is_text(value):
+            raise CannotCompileError([f"`{value.name}` is of strings, which XLA programs do not take"])
+    if any(map(_is_text, graph.outputs)):
+        raise CannotCompileError(["it returns strings, which XLA programs do not compute"])
     return without_variables(graph)
+
+
+def _is_text(operand: Operand) -> bool:
+    """Return whether an operand is of strings, or a variable of them."""
+    spec = operand.spec
+    return getattr(getattr(spec, "content", spec), "dtype", None) is dtypes.string

@@ -81,6 +81,17 @@ def test_failed_checks_name_the_line() -> None:
         chosen(tf.constant([1, 2]), tf.constant(2))
 
 
+def test_assertions_may_have_a_message() -> None:
+    @tf.function(**XLA)
+    def checked(x: Any) -> Any:
+        tf.debugging.assert_greater(x, 0.0, message="x is to be positive")
+        return x + 1.0
+
+    np.testing.assert_array_equal(checked(tf.constant([1.0, 2.0])), [2.0, 3.0])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="x is to be positive"):
+        checked(tf.constant([1.0, 0.0]))
+
+
 def test_checks_in_the_test_of_a_loop_end_it() -> None:
     @tf.function(**XLA)
     def halved(x: Any, n: Any) -> Any:
@@ -114,6 +125,18 @@ def test_graphs_with_unknown_shapes_are_refused_with_the_lines() -> None:
         distinct([1, 2, 1])
 
 
+@pytest.mark.parametrize("program", [
+    lambda texts: tf.equal(texts, "b"),
+    tf.math.count_nonzero,
+    tf.size,
+    lambda texts, state=tf.Variable(["a", "b"]): tf.size(state),  # noqa: B008 - a variable of strings
+    lambda texts: tf.constant("c"),
+])  # fmt: skip
+def test_strings_are_refused(program: Any) -> None:
+    with pytest.raises(CompilationError, match="strings, which XLA programs do not"):
+        tf.function(program, **XLA)(tf.constant(["a", "b"]))
+
+
 def test_shapes_that_a_branch_refuses_are_refused_with_its_line() -> None:
     @tf.function(**XLA, input_signature=[tf.TensorSpec([None, None]), tf.TensorSpec([])])
     def product(x: Any, c: Any) -> Any:
@@ -134,6 +157,15 @@ def test_shapes_that_an_operation_refuses_raise_its_error() -> None:
     with pytest.raises(tf.errors.InvalidArgumentError, match="size-incompatible") as error:
         product(tf.ones([2, 2]))
     assert not isinstance(error.value, CompilationError)
+
+
+def test_results_that_are_larger_than_the_memory_raise_the_error_of_the_operation() -> None:
+    @tf.function(**XLA)
+    def stitched(rows: Any) -> Any:
+        return tf.dynamic_stitch([[2**30, 0]], [rows])[:1]
+
+    with pytest.raises(tf.errors.ResourceExhaustedError, match="Unable to allocate"):
+        stitched(tf.zeros([2, 1_000_000]))
 
 
 def test_gradients_of_a_program_are_programs() -> None:
