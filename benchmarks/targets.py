@@ -119,7 +119,8 @@ def _models(figures: Figures) -> Iterator[Verdict]:
 
 def _growth(figures: Figures) -> Iterator[Verdict]:
     few, *_, many = (f"straight {count}" for count in LENGTHS)
-    for ours in (c.name for c in CONTESTANTS if c.is_ours):
+    for contestant in filter(lambda each: each.is_ours, CONTESTANTS):
+        ours = contestant.name
         for table, what in ((figures.firsts, "tracing"), (figures.calls, "running")):
             if ours in table.get(few, {}) and ours in table.get(many, {}):
                 value, spread = ratio(table[many][ours], table[few][ours])
@@ -127,7 +128,7 @@ def _growth(figures: Figures) -> Iterator[Verdict]:
                 text = f"{what} an operation of {LENGTHS[-1]} over one of {LENGTHS[0]}: {ours}"
                 yield Verdict(text, value * share, spread * share, FLAT)
         short, long = (figures.memory.get(f"loop {count}", {}).get(ours) for count in (10_000, 1_000_000))
-        if short and long:
+        if short and long and not contestant.is_automatic:  # which loads the compiler for the long loop only
             yield Verdict(
                 f"memory of 1M iterations over 10,000: {ours}", long[0] - short[0], 0.0, MEMORY, "MB"
             )
