@@ -14,12 +14,14 @@ from agc.autograph.to_source import printed
 from agc.autograph.transpile import convert_module
 from agc.runtime.core.export import EXPORTED
 from agc.runtime.executors import EXECUTORS
-from agc.runtime.executors.llvm.codegen.rule_registry import ELEMENTWISE
+from agc.runtime.executors.llvm.codegen.rule_registry import ELEMENTWISE, load_all
 from agc.runtime.formats.onnx import registry as onnx_rules
+from agc.runtime.formats.onnx import rules as _onnx  # noqa: F401  # registers the rules
 from agc.runtime.formats.tensorflow import rule_registry as tensorflow_rules
+from agc.runtime.formats.tensorflow import rules as _tensorflow  # noqa: F401  # registers the rules
 from agc.runtime.ir.parser import parse
 from agc.runtime.ir.value_types import TensorType
-from agc.runtime.ops.framework.op import REGISTRY, Name, Same, op
+from agc.runtime.ops.framework.op import REGISTRY, Name, Same, find, op
 from agc.runtime.optimize import OptimizerOptions, fusion, optimize, pass_manager
 from generate import namespaces
 from support.documents import ROOT, blocks
@@ -31,6 +33,8 @@ TABLES = (REGISTRY, EXPORTED, ELEMENTWISE, EXECUTORS, onnx_rules.RULES, tensorfl
 @pytest.fixture
 def recipe(tmp_path, monkeypatch):
     """Import the code of a recipe; the tables of operations, rules and executors are as before after the test."""
+    find("")  # all operations and rules are in the tables, so what is new after the test is the recipe's
+    load_all()
     saved = [dict(table) for table in TABLES]
     monkeypatch.syspath_prepend(tmp_path)
 
