@@ -53,7 +53,7 @@ def package(tmp_path, monkeypatch):
     (folder / "installed_one.py").write_text(TEXT)
     monkeypatch.syspath_prepend(str(folder))
     yield importlib.import_module("installed_one")
-    monkeypatch.delitem(importlib.sys.modules, "installed_one")
+    del importlib.sys.modules["installed_one"]
 
 
 def listed(name):

@@ -136,7 +136,7 @@ def test_values_consumed_later_are_not_warned_of(saved, caplog):
         net.build()
         del net
         gc.collect()
-    assert caplog.text == ""
+    assert str(saved) not in caplog.text  # objects of other tests may end here
 
 
 @pytest.mark.parametrize(
