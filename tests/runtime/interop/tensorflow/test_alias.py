@@ -3,8 +3,6 @@
 import subprocess
 import sys
 
-import pytest
-
 PROGRAM = """
 import tensorflow as tf
 import tensorflow.nn as nn
@@ -48,23 +46,6 @@ PRINTED = [
 ]
 
 
-@pytest.mark.parametrize("way", ["function", "option"])
-def test_a_program_for_tensorflow_runs(way, tmp_path):
-    path = tmp_path / "program.py"
-    path.write_text(PROGRAM)
-    if way == "option":
-        command = ["-m", "agc", "run", "--as-tensorflow", str(path)]
-    else:
-        command = [
-            "-c",
-            f"import agc.runtime as tf, runpy; tf.install_as_tensorflow(); runpy.run_path({str(path)!r})",
-        ]
-    done = subprocess.run(
-        [sys.executable, *command], capture_output=True, text=True, check=False, cwd=tmp_path
-    )
-    assert (done.stdout.splitlines(), done.stderr) == (PRINTED, "")
-
-
 KERAS = """
 import keras, numpy as np, sys
 import tensorflow as tf
@@ -85,9 +66,23 @@ print(history["loss"][0], history["loss"][1] < 1e4, keras.__version__[:2], tf.ke
 """
 
 
-def test_keras_itself_trains_a_layer_with_control_flow(tmp_path):
+def run(text, path, *command):
+    path.write_text(text)
+    done = subprocess.run(
+        [sys.executable, *command], capture_output=True, text=True, check=False, cwd=path.parent
+    )
+    assert done.stderr == ""
+    return done.stdout.splitlines()
+
+
+def test_a_program_for_tensorflow_runs(tmp_path):
     path = tmp_path / "program.py"
-    path.write_text(KERAS)
-    command = [sys.executable, "-m", "agc", "run", "--as-tensorflow", str(path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
-    assert (done.stdout.split(), done.stderr) == (["1.0", "True", "3.", "True"], "")
+    program = f"import agc.runtime as tf, runpy; tf.install_as_tensorflow(); runpy.run_path({str(path)!r})"
+    assert run(PROGRAM, path, "-c", program) == PRINTED
+
+
+def test_a_program_for_tensorflow_and_keras_is_converted_and_runs(tmp_path):
+    """Keras itself trains a layer with control flow."""
+    path = tmp_path / "program.py"
+    found = run(KERAS + PROGRAM, path, "-m", "agc", "run", "--as-tensorflow", str(path))
+    assert found == ["1.0 True 3. True", *PRINTED]

@@ -22,22 +22,29 @@ def run(code, **environment):
     return done.stdout.strip(), done.stderr.strip().rpartition("\n")[2]
 
 
-def test_keras_is_loaded_at_the_first_use_only():
-    code = "import sys, agc.runtime as tf; print('keras' in sys.modules); tf.keras; print('keras' in sys.modules)"
-    assert run(code)[0].split() == ["False", "True"]
-
-
-def test_no_module_named_tensorflow_appears():
-    code = "import sys, agc.runtime as tf\ntf.keras.layers.Dense(2)(tf.ones([1, 3]))\n"
-    assert run(f"{code}print('tensorflow' in sys.modules)")[0] == "False"
-
-
-def test_parts_of_keras_are_modules_of_the_runtime():
+@pytest.fixture(scope="module")
+def printed():
+    """Print what a process finds before and after it uses Keras."""
     code = (
-        "from agc.runtime.keras import layers; from agc.runtime.keras.models import Sequential; import keras\n"
-        "print(layers.Dense is keras.layers.Dense, Sequential is keras.Sequential)"
+        "import sys, agc.runtime as tf; print('keras' in sys.modules)\n"
+        "from agc.runtime.keras import layers; from agc.runtime.keras.models import Sequential\n"
+        "print('keras' in sys.modules)\n"
+        "tf.keras.layers.Dense(2)(tf.ones([1, 3])); print('tensorflow' in sys.modules)\n"
+        "import keras; print(layers.Dense is keras.layers.Dense, Sequential is keras.Sequential)"
     )
-    assert run(code)[0] == "True True"
+    return run(code)[0].splitlines()
+
+
+def test_keras_is_loaded_at_the_first_use_only(printed):
+    assert printed[:2] == ["False", "True"]
+
+
+def test_no_module_named_tensorflow_appears(printed):
+    assert printed[2] == "False"
+
+
+def test_parts_of_keras_are_modules_of_the_runtime(printed):
+    assert printed[3] == "True True"
 
 
 def test_another_backend_is_refused():
