@@ -8,6 +8,7 @@
    The caller waits only for threads that have claimed a part. If the processors are busy or no thread exists, the
    caller runs all parts itself. If it has waited much longer than it worked, it needs no threads for a while. There
    are more parts than threads, so that slow or late threads run fewer parts, and all finish at about the same time.
+   A thread that wakes on the caller's processor would only interrupt it, so it goes to sleep again.
    There are several slots, for Python threads that run loops concurrently; if no slot is free, the caller runs its
    loop alone. An idle thread spins for some microseconds, and then sleeps. Small loops do not wake sleeping threads.
 
@@ -20,6 +21,7 @@
    before it looks for sleepers. No thread of the pool needs the interpreter lock. */
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -42,6 +44,12 @@
 #define PAUSE()
 #endif
 
+#ifdef __linux__
+#define PROCESSOR() sched_getcpu()
+#else
+#define PROCESSOR() -1 /* unknown */
+#endif
+
 typedef void (*Part)(void *around, int64_t begin, int64_t end);
 
 typedef struct {
@@ -59,6 +67,7 @@ static struct {
     _Alignas(64) _Atomic int64_t calls;          /* which idle threads poll */
     _Alignas(64) _Atomic int sleepers, waiting;  /* threads that sleep on `call` and on `done` */
     _Atomic int started, ends;                   /* threads; whether they must end, and no new ones start */
+    _Atomic int processor;                       /* that of the last caller */
     _Atomic int64_t alone;                       /* the time until which callers run their loops alone */
     pthread_t threads[MOST];
     Slot slots[SLOTS];
@@ -104,8 +113,9 @@ static void *serve(void *nothing)
 {
     while (!atomic_load(&pool.ends)) {
         int64_t calls = atomic_load(&pool.calls);
-        for (int i = 0; i < SLOTS; i++) take(&pool.slots[i], 1);
-        for (int i = 0; i < SPINS && atomic_load(&pool.calls) == calls; i++) PAUSE();
+        int processor = PROCESSOR(), is_apart = processor < 0 || processor != atomic_load(&pool.processor);
+        for (int i = 0; is_apart && i < SLOTS; i++) take(&pool.slots[i], 1);
+        for (int i = 0; is_apart && i < SPINS && atomic_load(&pool.calls) == calls; i++) PAUSE();
         if (atomic_load(&pool.calls) == calls) rest(&pool.calls, calls, &pool.call, &pool.sleepers);
     }
     return nothing;
@@ -170,6 +180,7 @@ static void run_parts(Part part, void *around, int64_t rounds, int64_t threads, 
     atomic_store(&slot->pending, parts - 1);
     uint64_t uses = (atomic_load(&slot->tickets) >> 32) + 1;
     atomic_store(&slot->tickets, uses << 32 | 1 << 16 | (uint64_t)parts);
+    atomic_store(&pool.processor, PROCESSOR());
     atomic_fetch_add(&pool.calls, 1);
     if (wakes) wake(&pool.call, &pool.sleepers);
     run_part(slot, 0);

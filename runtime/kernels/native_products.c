@@ -17,8 +17,6 @@
 #define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
 #include <numpy/arrayobject.h>
 
-#include <sched.h>
-
 #include "native_pool.h"
 
 #define SHARED (1 << 18)   /* multiplications up to which OpenBLAS uses one thread */

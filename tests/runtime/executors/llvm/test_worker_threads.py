@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import re
 import subprocess
 import sys
@@ -127,6 +128,29 @@ class TestParts:
             eventually(run, 8)
         assert all(here)
         assert all_rounds(3) == list(range(10))
+
+    @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="threads cannot be bound to a processor")
+    def test_a_thread_on_the_processor_of_the_caller_leaves_all_parts_to_it(self) -> None:
+        here: list[bool] = []
+
+        def part(begin: int, end: int) -> None:
+            here.append(threading.current_thread() is self.me)
+            time.sleep(0.001)  # another thread may run
+
+        def run() -> int:
+            here.clear()
+            run_part(part, 8, 3)
+            return len(here)
+
+        processors = os.sched_getaffinity(0)
+        try:
+            with no_threads():  # they start again on the processors of their caller
+                os.sched_setaffinity(0, [min(processors)])
+            eventually(run, 8)
+        finally:
+            with no_threads():
+                os.sched_setaffinity(0, processors)
+        assert all(here)
 
     me = threading.main_thread()
 
