@@ -95,7 +95,8 @@ class BlockLocations:
             return self.call("attr", lambda_of([], as_load(target.value)), text(target.attr))
         # Python mangles the name of `self.__x` in a class only in code, not in a string.
         setter = self.names.fresh(f"set_{target.attr.strip('_')}")
-        assign = at(gast.Assign([target], load("value"), None), origin)
+        assigned = gast.Attribute(target.value, target.attr, gast.Store())
+        assign = at(gast.Assign([assigned], load("value"), None), origin)
         before += FUNCTION(origin, name=setter, parameters=[parameter("value")], body=[assign])
         return self.call("cell", lambda_of([], as_load(target)), load(setter))
 

@@ -131,6 +131,12 @@ class Base:
     class Inner:
         def __init__(self, v):
             self.__v = v
+            self.__seen = [v, 0]
+
+        def seen(self, index):
+            if self.__v > 0:
+                self.__seen[index] = self.__v + 1
+            return self.__seen
 
         def get(self):
             while self.__v > 1:
@@ -185,6 +191,7 @@ def case_supers(x):
         d.st(x),
         d.secret(),
         Base.Inner(x).get(),
+        Base.Inner(x).seen(1),
     )
 
 
