@@ -82,7 +82,8 @@ class Store:
                 if content[:_DIGEST] != digest(entry.encode(), *context, data):
                     return None
                 if os.utime in os.supports_fd:
-                    os.utime(handle)
+                    with contextlib.suppress(OSError):  # a disk that cannot be written to
+                        os.utime(handle)
                 return data
         return None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import subprocess
@@ -134,6 +135,20 @@ def test_a_disk_that_cannot_be_written_to_is_no_error(top: Path, store: Store, f
     place.write_text("a file where a folder would be")
     store.write("a", b"data")
     assert store.read("a") == (None if folder in (None, store.name) else b"data")
+
+
+def test_entries_are_read_from_a_disk_that_cannot_be_written_to(
+    top: Path, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A container may bring a warm cache, in which times of use cannot be noted."""
+
+    def refuse(handle: int) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    store.write("entry", b"data")
+    monkeypatch.setattr(os, "utime", refuse)
+    monkeypatch.setattr(os, "supports_fd", {refuse})
+    assert store.read("entry") == b"data"
 
 
 def test_least_recently_used_entries_are_evicted_first(top: Path) -> None:
