@@ -80,7 +80,7 @@ def _integer_text(item: Any, parts: list[Tensor]) -> str:
     """Return the text of an integer; `_` for a traced one, which is appended to `parts`."""
     if type(item) is int:
         return str(item)
-    if isinstance(item, (int, np.integer)):
+    if isinstance(item, (int, np.integer)) and not isinstance(item, bool):
         return str(int(item))
     if conversion.is_tensor_like(item):
         tensor = conversion.convert_to_tensor(item)

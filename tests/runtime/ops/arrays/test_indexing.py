@@ -121,7 +121,17 @@ def test_a_traced_index_out_of_range_fails_when_the_graph_runs() -> None:
 
 
 @pytest.mark.parametrize(
-    "key", [1.5, "a", tf.constant(1.0), tf.constant([0, 1]), np.array([0, 1]), slice(0, 1.5)]
+    "key",
+    [
+        1.5,
+        "a",
+        tf.constant(1.0),
+        tf.constant([0, 1]),
+        np.array([0, 1]),
+        slice(0, 1.5),
+        (0, True),
+        slice(True, None),
+    ],
 )
 def test_an_invalid_index_is_refused(key: Any) -> None:
     with pytest.raises(TypeError, match="Only integers, slices"):
