@@ -210,12 +210,12 @@ class JitFunction(CompiledFunction):
         if self._lists:  # their descriptors are part of the key, and of no pattern
             raise CannotCompileError(["inputs that are lists have static sizes"])
         arguments = [*arguments, *self._streams]
-        with FaultBoundary(self.graph), Pause(), room_for(self.graph):
+        with FaultBoundary(self.graph), Pause(), room_for(self.graph), Tasks() as tasks:
             known = [
                 VaryingType(value.dtype, sizes) if min(sizes, default=0) < 0 else None
                 for value, sizes in zip(self._whole.inputs, pattern, strict=True)
             ]
-            unit = self._lowered(arguments, Tasks(), known)[0]
+            unit = self._lowered(arguments, tasks, known)[0]
             self._general.add(pattern, self._loaded(unit, pattern, known))
 
     def _specialized(self, arguments: Sequence[Any]) -> Specialization:
@@ -268,8 +268,8 @@ class JitFunction(CompiledFunction):
     def _static(self, arguments: Sequence[Any]) -> Specialization:
         """Compile code for these shapes only."""
         start = time.perf_counter()
-        with FaultBoundary(self.graph), Pause(), room_for(self.graph):
-            unit, by_value = self._lowered(arguments, Tasks())
+        with FaultBoundary(self.graph), Pause(), room_for(self.graph), Tasks() as tasks:
+            unit, by_value = self._lowered(arguments, tasks)
             if by_value != self.by_value:
                 self.by_value = by_value
                 self._code.clear()

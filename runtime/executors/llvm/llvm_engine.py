@@ -39,6 +39,23 @@ def _machine(codegen: int = ALL.codegen) -> Any:
     return target.create_target_machine(cpu=cpu, features=features, opt=codegen, **_HOW)
 
 
+class _Targets(threading.local):
+    """The target machines of a thread, by level of code generation, since two threads must not use one at once."""
+
+    def __init__(self) -> None:
+        self.machine = functools.cache(_machine)
+
+
+_targets = _Targets()
+
+
+@functools.cache
+def _layout() -> tuple[str, str]:
+    """Return the triple and the data layout of the host."""
+    machine = _targets.machine(ALL.codegen)
+    return machine.triple, str(machine.target_data)
+
+
 @functools.cache
 def _host() -> str:
     """Return everything that object files depend on, besides the IR text."""
@@ -51,7 +68,7 @@ def _host() -> str:
 
 def optimized(text: str, level: Level = ALL) -> str:
     """Return the optimized LLVM IR of a text."""
-    with _optimized(text, level, _machine()) as module:
+    with _optimized(text, level) as module:
         return str(module)
 
 
@@ -79,9 +96,8 @@ def stored(name: str, level: Level, write: Callable[[], str]) -> bytes:
     """Return the object file with this key in the object cache, or else of the IR text that `write` returns."""
     data = object_cache.read(name)
     if data is None:
-        machine = _machine(level.codegen)
-        with _optimized(write(), level, machine) as module, few_passes(level.packs):
-            data = emitted(machine, module)
+        with _optimized(write(), level) as module, few_passes(level.packs):
+            data = emitted(_targets.machine(level.codegen), module)
         object_cache.write(name, data)
     return data
 
@@ -92,23 +108,22 @@ def key(text: str) -> str:
 
 
 @contextlib.contextmanager
-def _optimized(text: str, level: Level, machine: Any) -> Iterator[Any]:
+def _optimized(text: str, level: Level) -> Iterator[Any]:
     """Yield the optimized module of an IR text. It has its own context, so that no type of it stays in memory."""
     llvm = binding()
     context = llvm.create_context()
     with contextlib.closing(context), contextlib.closing(llvm.parse_assembly(text, context)) as module:
-        module.triple, module.data_layout = machine.triple, str(machine.target_data)
+        module.triple, module.data_layout = _layout()
         module.verify()
         tuning = llvm.create_pipeline_tuning_options(speed_level=level.speed)
         tuning.slp_vectorization = level.packs
         tuning.loop_vectorization = tuning.loop_interleaving = True
         tuning.loop_unrolling = False  # only on request in loop metadata (codegen/loop_hints.py)
-        passes = llvm.create_pass_builder(machine, tuning)
-        run_passes(passes.getModulePassManager(), module, passes)
+        builder = llvm.create_pass_builder(_targets.machine(level.codegen), tuning)
+        passes = builder.getModulePassManager()
         # Functions called in vectorized loops (libm/slow_paths.py) are inlined after vectorization.
-        after = llvm.create_new_module_pass_manager()
-        after.add_always_inliner_pass()
-        after.run(module, passes)
+        passes.add_always_inliner_pass()
+        run_passes(passes, module, builder)
         yield module
 
 

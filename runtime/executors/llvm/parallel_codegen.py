@@ -21,10 +21,14 @@ _EMIT = "LLVMPY_TargetMachineEmitToMemory"
 Task = Callable[[], bytes]
 
 
-class Tasks:
-    """Tasks that threads run, by name; the thread that needs the results helps."""
+class Tasks(contextlib.ExitStack):
+    """Tasks that threads run, by name; the thread that needs the results helps.
+
+    The results are needed inside of the `with` block, which may enter other contexts for all tasks.
+    """
 
     def __init__(self) -> None:
+        super().__init__()
         self._rest: dict[str, Task] = {}
         self._found: dict[str, bytes] = {}
         self._known: set[str] = set()
