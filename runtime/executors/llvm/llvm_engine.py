@@ -73,8 +73,11 @@ def optimized(text: str, level: Level = ALL) -> str:
 
 
 def assembled(parts: Sequence[ModulePart], level: Level, tasks: Tasks) -> dict[str, bytes]:
-    """Return the object files of modules, of which `tasks` may have some, by their keys in the object cache."""
-    names = [_add(tasks, part, level) for part in parts]
+    """Return the object files of modules, of which `tasks` may have some, by their keys in the object cache.
+
+    The longest are compiled first, so that no thread waits long for another one at the end.
+    """
+    names = [_add(tasks, part, level) for part in sorted(parts, key=lambda part: len(part.text))]
     return dict(zip(names, tasks.results(names), strict=True))
 
 

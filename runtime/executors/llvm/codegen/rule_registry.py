@@ -17,6 +17,7 @@ The modules of rules are imported at the first use of one of their operations (r
 
 from __future__ import annotations
 
+import functools
 import importlib
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -57,6 +58,7 @@ MOVING: set[str] = set()
 """Operations whose rules accept operands of any dtype: they move elements, or do not read them."""
 
 
+@functools.cache
 def load(name: str) -> None:
     """Import the rule of an operation, if it has one."""
     module = MODULES.get(name)

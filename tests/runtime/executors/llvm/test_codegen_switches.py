@@ -6,7 +6,8 @@ import pytest
 
 pytest.importorskip("llvmlite")
 
-from agc.runtime.executors.llvm import codegen_switches
+import agc.runtime as tf
+from agc.runtime.executors.llvm import codegen_switches, llvm_engine, module_partition, runtime_library
 from agc.runtime.executors.llvm.codegen_switches import few_passes
 from llvmlite import binding
 
@@ -58,3 +59,16 @@ def test_an_unknown_llvm_keeps_its_passes(set_options, monkeypatch):
     with few_passes(reduces_strength=True):
         pass
     assert set_options == []
+
+
+def test_a_compilation_of_several_modules_sets_the_switches_once(set_options, monkeypatch):
+    runtime_library.load()  # which another thread would compile at the same time
+    set_options.clear()
+    monkeypatch.setattr(module_partition.partition, "__defaults__", (1,))
+    emitted = []
+    emit = llvm_engine.emitted
+    monkeypatch.setattr(llvm_engine, "emitted", lambda *given: (emitted.append(given), emit(*given))[1])
+    program = tf.function(lambda x: [tf.cumsum(x), tf.exp(x), tf.reduce_max(x)], jit_compile=True)
+    program(tf.range(5003.0))
+    assert len(emitted) > 1
+    assert set_options.count("-disable-cgp=1") == set_options.count("-disable-cgp=0") == 1

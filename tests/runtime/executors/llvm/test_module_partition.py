@@ -11,8 +11,17 @@ import llvmlite.binding as llvm
 import numpy as np
 import pytest
 from agc.runtime.executors import interpret
-from agc.runtime.executors.llvm import JitFunction, compile_graph, llvm_engine, module_partition, unit_text
+from agc.runtime.executors.llvm import (
+    JitFunction,
+    compile_graph,
+    llvm_engine,
+    module_partition,
+    parallel_codegen,
+    unit_text,
+)
 from agc.runtime.executors.llvm.module_partition import ModulePart, partition
+from agc.runtime.executors.llvm.opt_levels import FEWEST, Level
+from agc.runtime.executors.llvm.parallel_codegen import Tasks
 
 RANDOM = np.random.default_rng(0)
 DEFINED = re.compile(r'^define .*?@"([^"]+)"', re.MULTILINE)
@@ -111,6 +120,19 @@ def test_complete_functions_are_compiled_while_others_are_emitted(monkeypatch: p
         llvm.parse_assembly(part.text).verify()
     names = [name for part in begun for name in DEFINED.findall(part.text) if not name.startswith("agc.")]
     assert len(names) == len(set(names)) == len(begun)
+
+
+def test_the_longest_modules_are_compiled_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled: list[str] = []
+
+    def stored(name: str, level: Level, write: Callable[[], str]) -> bytes:
+        compiled.append(write())
+        return b""
+
+    monkeypatch.setattr(llvm_engine, "stored", stored)
+    monkeypatch.setattr(parallel_codegen, "processors", lambda: 1)
+    llvm_engine.assembled([*map(ModulePart, ("bb", "dddd", "a", "ccc"))], FEWEST, Tasks())
+    assert compiled == ["dddd", "ccc", "bb", "a"]
 
 
 def test_the_modules_have_similar_weights() -> None:
