@@ -6,8 +6,8 @@
 1. A graph is hot when it is called again after it has run for `HOT` seconds. Then a background thread compiles it.
 2. Calls wait for the compiler, until all waits and comparisons together have taken half of the time that the program
    has run (background_compiler.py).
-3. A call with native code then runs both, if there is time for the comparison. Native code with different results is
-   discarded (first_call_check.py). Code that another process has compared skips this step.
+3. A call with native code then runs both, as soon as there is time for one more call of the plan. Native code with
+   different results is discarded (first_call_check.py). Code that another process has compared skips this step.
 4. Native code that takes less time than each call of the plan is kept at once. Otherwise the two take turns for some
    calls, and the faster one is kept (trial_times.py).
 5. If a graph cannot be compiled as a whole, its loops are (loop_compilation.py), or the plan stays.
@@ -15,8 +15,8 @@
 After some combinations of shapes, one decision serves all those of a pattern: native code has the sizes that vary in
 registers. Other than that, each combination is decided separately.
 
-So a program that ends at any time has taken at most twice as long as with plans alone. As always, the plan runs a call
-again if a check fails in native code.
+So a program that ends at any time has taken at most twice as long as with plans alone, and the time of a call. As
+always, the plan runs a call again if a check fails in native code.
 
 `AGC_JIT=0` in the environment and `tf.config.optimizer.set_jit(False)` disable tiering.
 """
@@ -59,9 +59,6 @@ EACH = 1e-5
 
 OFTEN = 20
 """The factor of the time after which shapes that fit a pattern get native code of their own."""
-
-COMPARISON = 2
-"""The time of a comparison, in calls of the plan: native code runs, and the plan perhaps with other inputs."""
 
 CALL = 2e-6
 """Seconds that a call spends in Python unless native code runs it: a C extension calls that directly."""
@@ -218,8 +215,7 @@ class TierState:
         self._graph = graph
         self._plan = plan
         self._spent = 0.0
-        self._last = 0.0  # seconds of the last call of the plan
-        self._best = math.inf  # those of its shortest call
+        self._best = math.inf  # seconds of the shortest call of the plan
         self._asked = False
         self._job: Job | None = None
         self.gain = 0.0  # seconds by which a later call of native code is shorter than its trial
@@ -245,7 +241,7 @@ class TierState:
         if self.chosen is not None:
             return self.chosen(arguments)
         if doubted is not None:
-            has_time = compiler.left() >= COMPARISON * self._last
+            has_time = compiler.left() >= self._best
             return self._trusted(doubted, arguments) if has_time else self._planned(arguments)
         if native is not None:
             return self._compared(native, arguments)
@@ -255,9 +251,9 @@ class TierState:
         """Run the plan, and measure."""
         start = time.perf_counter()
         results = self._plan(arguments)
-        self._last = time.perf_counter() - start
-        self._spent += self._last + CALL
-        self._best = min(self._best, self._last)
+        seconds = time.perf_counter() - start
+        self._spent += seconds + CALL
+        self._best = min(self._best, seconds)
         return results
 
     def _trusted(self, native: JitFunction, arguments: Sequence[Any]) -> Sequence[Any]:
