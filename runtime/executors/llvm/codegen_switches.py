@@ -6,7 +6,7 @@ LLVM runs about a hundred passes on each function. agc's loops come from the emi
 passes produce: addresses are computed once (codegen/index_builder.py), and processors reorder instructions themselves.
 
 The switches are global in the process. Other users of llvmlite, such as Numba, generate code without these passes only
-if they do so at the same moment.
+while agc compiles a graph.
 """
 
 from __future__ import annotations
