@@ -62,6 +62,7 @@ def test_an_unknown_llvm_keeps_its_passes(set_options, monkeypatch):
 
 
 def test_a_compilation_of_several_modules_sets_the_switches_once(set_options, monkeypatch):
+    monkeypatch.setenv("AGC_CACHE", "0")
     runtime_library.load()  # which another thread would compile at the same time
     set_options.clear()
     monkeypatch.setattr(module_partition.partition, "__defaults__", (1,))
