@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import Any
 
 from .... import dtypes
+from ....core.shapes import is_static
 from ....functionalize.list_lengths import SizedSpec
 from ....ir.graph import Operation
 from ....ir.value_types import TensorType
@@ -131,6 +132,9 @@ def _(
 
 @lowers("array_read", "list_get")
 def _(region: Region, operation: Operation, array: LazyValue, index: LazyValue) -> LazyValue:
+    element = operation.outputs[0].spec
+    if isinstance(array, UnallocatedArray) and isinstance(element, TensorType) and is_static(element.shape):
+        array = made(region.e, array, element)  # of zeros
     cells = cells_of(array)
     return _get(region, operation, cells, place_in(region, cells, index, operation.type == "list_get"))
 

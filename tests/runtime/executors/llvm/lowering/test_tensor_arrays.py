@@ -36,6 +36,18 @@ def never_written(x: Any) -> Any:
     return a.stack(), x
 
 
+def only_read(x: Any) -> Any:
+    """Read elements that were never written, also in a loop that runs no iteration."""
+    a = tf.TensorArray(tf.float32, 2, element_shape=[3], clear_after_read=False)
+    b = tf.TensorArray(tf.int32, 0, dynamic_size=True, element_shape=[], clear_after_read=False)
+    total, count = x[0], 0
+    for i in tf.range(2):
+        total += a.read(i)
+    for i in tf.range(b.size()):
+        count += b.read(i)
+    return total, count
+
+
 def grown(x: Any) -> Any:
     a = tf.TensorArray(tf.float32, 0, dynamic_size=True)
     for i in tf.range(40):
@@ -85,7 +97,7 @@ def python_list(x: Any) -> Any:
 
 
 PROGRAMS = (
-    stacked, old_versions, never_written, grown, unstacked, read_and_replaced, a_branch_writes, python_list,
+    stacked, old_versions, never_written, only_read, grown, unstacked, read_and_replaced, a_branch_writes, python_list,
 )  # fmt: skip
 
 
