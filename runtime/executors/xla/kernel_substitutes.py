@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.scipy.linalg import solve_triangular
 
 from ...kernels import fourier
 from ...kernels.loops import iterate, scan
@@ -25,7 +26,7 @@ from ...kernels.tiles import are_many_rows, is_one_tile
 from ...ops.arrays.select_kernel import selected
 from ...ops.framework.static_values import checked_dims
 from ...ops.linalg import matrix_functions
-from ...ops.linalg.inverse_and_det import lapack
+from ...ops.linalg.inverse_and_det import by_columns, decomposed, lapack
 from ...ops.reduce.short_axis_kernels import is_short, reduced_faster
 from .kernel_array import DEMAND, NumpyFunction, bare, wrapped
 from .numpy_namespace import rebound, substitute
@@ -155,6 +156,11 @@ for _own, _other in (
         ),
     ),
     (lapack, _finite),
+    (decomposed, _finite),
+    (
+        by_columns,
+        NumpyFunction(by_columns, lambda half, rhs, is_lower: solve_triangular(half, rhs, lower=is_lower)),
+    ),
     (np.linalg.eig, _of_finite("eig")),
     (np.linalg.norm, _of_finite("norm")),
     (np.linalg.svd, _of_finite("svd")),

@@ -30,7 +30,7 @@ from ..math.cast import cast
 from ..math.elementwise import conj, log, real
 from ..reduce.reductions import reduce_sum
 from .diagonals import adjoint, band_part, diag, diag_part, set_diag
-from .inverse_and_det import lapack, matrix_shape, square_matrix, triangular_solve
+from .inverse_and_det import decomposed, lapack, matrix_shape, square_matrix, triangular_solve
 from .matmul import matmul
 
 
@@ -103,7 +103,8 @@ def _qr(input: Input, full_matrices: bool = False, name: Name = None) -> tuple[T
 
 @_qr.kernel
 def _(input: Array, full_matrices: bool) -> Any:
-    return lapack(np.linalg.qr, input, "complete" if full_matrices else "reduced")
+    mode: Any = "complete" if full_matrices else "reduced"
+    return decomposed(lambda x: np.linalg.qr(x, mode), input)
 
 
 def _smaller(one: int | None, other: int | None) -> int | None:
@@ -173,8 +174,8 @@ def _svd(tensor: Input, full_matrices: bool = False, compute_uv: bool = True, na
 @_svd.kernel
 def _(tensor: Array, full_matrices: bool, compute_uv: bool) -> Any:
     if not compute_uv:
-        return lapack(lambda x: np.linalg.svd(x, compute_uv=False), tensor)
-    left, values, right = lapack(lambda x: np.linalg.svd(x, full_matrices), tensor)
+        return decomposed(lambda x: [np.linalg.svd(x, compute_uv=False)], tensor)[0]
+    left, values, right = decomposed(lambda x: np.linalg.svd(x, full_matrices), tensor)
     return values, left, np.conj(np.swapaxes(right, -1, -2))
 
 
@@ -282,7 +283,7 @@ def _eigh(tensor: Input, name: Name = None) -> tuple[TensorType, TensorType]:
 
 @_eigh.kernel
 def _(tensor: Array) -> Any:
-    values, vectors = lapack(np.linalg.eigh, tensor)
+    values, vectors = decomposed(np.linalg.eigh, tensor)
     return values.astype(tensor.dtype), vectors
 
 

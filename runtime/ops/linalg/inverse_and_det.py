@@ -6,7 +6,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+import math
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +22,7 @@ from ...ir import batching
 from ...ir.graph import Operand
 from ...ir.value_types import TensorType
 from ...kernels import blas_limit
+from ...kernels.thread_pool import run_all
 from ..arrays.creation import zeros_like
 from ..arrays.reshape import expand_dims, fitted
 from ..framework.op import Input, Name, Same, op
@@ -65,6 +68,30 @@ def lapack(compute: Callable[..., Any], *arrays: Array) -> Any:
         return blas_limit.run(compute, *arrays)
     except np.linalg.LinAlgError as error:
         raise errors.InvalidArgumentError(f"Input is not invertible, or not valid: {error}") from None
+
+
+_LARGE, _PARTS = 1 << 13, 8
+
+
+def decomposed(compute: Callable[[Array], Sequence[Array]], x: Array) -> list[Array]:
+    """Return the arrays that `compute`, a decomposition, returns for (a batch of) matrices, as `lapack` does.
+
+    Threads share the matrices: unlike those of `solve`, the loops of `qr`, `svd` and `eigh` release the GIL.
+
+    >>> [part.shape for part in decomposed(np.linalg.qr, np.ones((2, 3, 3)))]
+    [(2, 3, 3), (2, 3, 3)]
+    """
+    count = math.prod(x.shape[:-2])
+    if x.size < _LARGE or count < _PARTS:
+        return list(lapack(compute, x))
+    rows, found = x.reshape(count, *x.shape[-2:]), dict[int, Sequence[Array]]()
+
+    def work(part: int) -> None:
+        found[part] = compute(rows[part * count // _PARTS : (part + 1) * count // _PARTS])
+
+    lapack(run_all, *(functools.partial(work, part) for part in range(_PARTS)))
+    results = (np.concatenate(parts) for parts in zip(*map(found.get, range(_PARTS)), strict=True))
+    return [whole.reshape(*x.shape[:-2], *whole.shape[1:]) for whole in results]
 
 
 def _adjoint(x: Array) -> Array:
@@ -226,23 +253,24 @@ def triangular_solve(
 
 @triangular_solve.kernel
 def _(matrix: Array, rhs: Array, lower: bool, adjoint: bool) -> Array:
-    half = np.tril(matrix) if lower else np.triu(matrix)
-    half = half.reshape((1,) * (rhs.ndim - half.ndim) + half.shape)
+    half = matrix.reshape((1,) * (rhs.ndim - matrix.ndim) + matrix.shape)
     rhs = rhs.reshape((1,) * (half.ndim - rhs.ndim) + rhs.shape)
-    if half.shape[-1] > _BLOCK:  # as LAPACK computes in NumPy
-        half, rhs = (x.astype(np.result_type(x, np.float64)) for x in (half, rhs))
-    found = lapack(_substituted, _adjoint(half) if adjoint else half, rhs, lower != adjoint)
-    return found.astype(matrix.dtype, copy=False)
+    half, rhs = (x.astype(np.result_type(x, np.float64)) for x in (_adjoint(half) if adjoint else half, rhs))
+    return lapack(_substituted, half, rhs, lower != adjoint).astype(matrix.dtype)
 
 
-_BLOCK = 64
+_BLOCK, _MANY, _FEW = 64, 32, 8
 
 
 def _substituted(half: Array, rhs: Array, is_lower: bool) -> Array:
     """Solve a triangular system by halves; the solution of one half times the corner changes the other's right side."""
     size = half.shape[-1]
     if size <= _BLOCK:
-        return np.linalg.solve(half, rhs)
+        outer = np.broadcast_shapes(half.shape[:-2], rhs.shape[:-2])
+        if math.prod(outer) >= _MANY and rhs.shape[-1] <= _FEW:
+            half, rhs = (np.broadcast_to(x, outer + x.shape[-2:]) for x in (half, rhs))
+            return by_columns(half, rhs, is_lower)
+        return np.linalg.solve(np.tril(half) if is_lower else np.triu(half), rhs)
     middle = size // 2
     parts = [slice(0, middle), slice(middle, size)]
     one, other = parts if is_lower else parts[::-1]
@@ -250,6 +278,19 @@ def _substituted(half: Array, rhs: Array, is_lower: bool) -> Array:
     rest = rhs[..., other, :] - half[..., other, one] @ first
     second = _substituted(half[..., other, other], rest, is_lower)
     return np.concatenate([first, second] if is_lower else [second, first], axis=-2)
+
+
+def by_columns(half: Array, rhs: Array, is_lower: bool) -> Array:
+    """Solve many small triangular systems at once, column by column; the batch becomes the last axis."""
+    size, count = half.shape[-1], math.prod(half.shape[:-2])
+    a, x = (np.array(m.reshape(count, -1).T, order="C").reshape(*m.shape[-2:], count) for m in (half, rhs))
+    if not a[range(size), range(size)].all():
+        raise np.linalg.LinAlgError("Singular matrix")
+    for k in range(size) if is_lower else reversed(range(size)):
+        rest = slice(k + 1, None) if is_lower else slice(k)
+        x[k] /= a[k, k]
+        x[rest] -= a[rest, k, None] * x[k]
+    return x.reshape(-1, count).T.reshape(rhs.shape)
 
 
 @triangular_solve.gradient

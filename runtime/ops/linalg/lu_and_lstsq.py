@@ -34,7 +34,7 @@ from ..reduce.norms import norm
 from ..reduce.reductions import reduce_max, reduce_sum
 from .decompositions import cholesky, svd
 from .diagonals import adjoint, band_part, set_diag
-from .inverse_and_det import lapack, matrix_shape, square_matrix, triangular_solve
+from .inverse_and_det import decomposed, lapack, matrix_shape, square_matrix, triangular_solve
 from .matmul import matmul
 
 
@@ -243,11 +243,9 @@ def pseudo_inverse(a: Input, rcond: Input, name: Name = None) -> TensorType:
     return TensorType(a.dtype, shape and (*shape[:-2], shape[-1], shape[-2]))
 
 
-pseudo_inverse.kernel(lambda a, rcond: lapack(_inverse_by_svd, a, rcond))
-
-
-def _inverse_by_svd(a: Array, rcond: Array) -> Array:
-    left, values, right = np.linalg.svd(a, full_matrices=False)
+@pseudo_inverse.kernel
+def _(a: Array, rcond: Array) -> Array:
+    left, values, right = decomposed(lambda x: np.linalg.svd(x, full_matrices=False), a)
     limit = np.asarray(rcond)[..., None] * np.max(values, axis=-1, keepdims=True, initial=0)
     large = values > limit
     inverse = np.where(large, 1 / np.where(large, values, 1), 0).astype(values.dtype)

@@ -24,6 +24,9 @@ MATRIX = numbers.normal(size=(600, 600)).astype(
 )  # a product that NumPy's kernels divide into parts
 UNITS = np.linspace(0, 1, 70_000, dtype=np.float32)  # which NumPy's kernels compute in tiles
 IMAGES = numbers.normal(size=(3, 4, 3, 2)).astype(np.float32)  # threads of the pool resize one each
+BATCH = ROWS[:3000].reshape(1000, 3, 3) + 4 * np.eye(
+    3, dtype=np.float32
+)  # matrices that NumPy's kernels share
 
 CASES = {
     "sum": (lambda x: tf.reduce_sum(x, -1), ROWS),
@@ -35,6 +38,8 @@ CASES = {
     "matmul": (lambda x: x @ x, MATRIX),
     "betainc": (lambda x: tf.math.betainc(x + 1, 2.0, x), UNITS),
     "resize": (lambda x: tf.image.resize(x, [2, 5]), IMAGES),
+    "pinv": (lambda x: tf.linalg.pinv(x), BATCH),
+    "triangular_solve": (lambda x: tf.linalg.triangular_solve(x, x[..., :1], lower=False), BATCH),
     "tensordot": (lambda x: tf.gradients(tf.tensordot(x, x, [[0], [0]]) ** 2, x)[0], MATRIX),
 }
 
