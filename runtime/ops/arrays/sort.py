@@ -9,7 +9,9 @@ are sorted as one integer:
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections import defaultdict
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -245,8 +247,9 @@ def first_appearances(x: Array) -> tuple[Array, Array]:
     """
     if x.dtype == object:
         items = x.tolist()
-        rows = {item: row for row, item in enumerate(dict.fromkeys(items))}
-        return np.fromiter(rows, object, len(rows)), np.fromiter(map(rows.get, items), np.int64, len(items))
+        rows = defaultdict[Any, int](itertools.count().__next__)
+        positions = np.fromiter(map(rows.__getitem__, items), np.int64, len(items))
+        return np.fromiter(rows, object, len(rows)), positions
     found, numbers = orders.distinct(x)
     first = np.empty(len(found), np.int64)
     first[numbers[::-1]] = np.arange(len(x))[::-1]  # the last one counts

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import base64
 import binascii
+import string
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from ...ir.value_types import TensorType
 from ..framework.attribute_parsers import DType
 from ..framework.op import Input, Name, op
 from ..framework.op_families import BOOLS, COMPLEX, FLOATS, INTEGERS, STRINGS, require_dtype
-from .map_bytes import each
+from .map_bytes import in_batch
 
 Array = Any
 
@@ -93,8 +93,14 @@ def encode_base64(input: Input, pad: bool = False, name: Name = None) -> TensorT
 
 @encode_base64.kernel
 def _(input: Array, pad: bool) -> Array:
-    encode = base64.urlsafe_b64encode
-    return each(encode if pad else lambda item: encode(item).rstrip(b"="), input)
+    return in_batch(lambda items: _encoded(items, b"" if pad else b"="), input)
+
+
+_TO_URL, _FROM_URL = bytes.maketrans(b"+/", b"-_"), bytes.maketrans(b"-_", b"+/")
+
+
+def _encoded(items: list[bytes], removed: bytes) -> list[bytes]:
+    return b"".join(map(binascii.b2a_base64, items)).translate(_TO_URL, removed).split(b"\n")[:-1]  # lines
 
 
 @export("io.decode_base64")
@@ -111,16 +117,15 @@ def decode_base64(input: Input, name: Name = None) -> TensorType:
     return TensorType(dtypes.string, input.shape)
 
 
-decode_base64.kernel(lambda input: each(_decoded, input))
+decode_base64.kernel(lambda input: in_batch(_decoded, input))
+
+_CHARACTERS = string.ascii_letters.encode() + b"0123456789-_"
 
 
-def _decoded(item: bytes) -> bytes:
-    text = item.rstrip(b"=")
-    if len(text) % 4 == 1:
+def _decoded(items: list[bytes]) -> list[bytes]:
+    texts = [item.rstrip(b"=") for item in items]
+    if any(len(text) % 4 == 1 for text in texts):
         raise errors.InvalidArgumentError("Base64 string length cannot be 1 modulo 4.")
-    if b"+" in text or b"/" in text:
+    if b"".join(texts).translate(None, _CHARACTERS):
         raise errors.InvalidArgumentError("Invalid character found in base64.")
-    try:
-        return base64.b64decode(text + b"=" * (-len(text) % 4), altchars=b"-_", validate=True)
-    except binascii.Error:
-        raise errors.InvalidArgumentError("Invalid character found in base64.") from None
+    return [binascii.a2b_base64(text.translate(_FROM_URL) + b"==") for text in texts]
