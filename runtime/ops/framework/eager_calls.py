@@ -40,8 +40,13 @@ from .signature import Signature
 MOST = 256
 """The maximum number of keys that an operation keeps."""
 
-HOT = 0.05
-"""Seconds that a kernel takes, in calls on large arrays, before native code is compiled for it."""
+HOT, BEGIN = 0.05, 0.2
+"""Seconds that a kernel, and all of them, take on large arrays before native code is compiled for it.
+
+The first one loads the compiler, which takes a third of a second.
+"""
+
+_spent = 0.0
 
 _LONGEST = 32
 """The maximum length of a list in a key."""
@@ -239,8 +244,10 @@ class EagerCall:
 
     def slow(self, seconds: float, arrays: Sequence[Any]) -> None:
         """Count the time of the kernel on large arrays; if that is long, let native code take over."""
+        global _spent
         self.seconds += seconds
-        if self.seconds > HOT:
+        _spent += seconds
+        if self.seconds > HOT and _spent > BEGIN:
             self.seconds = -math.inf
             self.compute = late_binding.compiled_kernel(self, arrays) or self.compute
 

@@ -221,6 +221,23 @@ def test_a_kernel_that_took_long_is_compiled_and_gives_the_same(name: str, monke
             run(x)
 
 
+def test_the_first_kernel_is_compiled_once_all_took_long(monkeypatch: Any) -> None:
+    monkeypatch.delenv("AGC_JIT", raising=False)
+    if not tiering.is_wanted():
+        pytest.skip("no compiler is installed")
+    monkeypatch.setattr(eager_calls, "_spent", 0.0)
+    REGISTRY["softmax"]._calls.clear()
+    for _ in range(2):
+        tf.nn.softmax(tf.constant(LARGE))
+    (call,) = kept_by("softmax")
+    kernel = call.compute
+    call.slow(0.1, [LARGE])
+    assert call.compute is kernel
+    monkeypatch.setattr(eager_calls, "_spent", 0.2)
+    call.slow(0.001, [LARGE])
+    assert call.compute is not kernel
+
+
 @pytest.mark.parametrize("name", ["matmul", "random_uniform"])
 def test_products_and_random_numbers_keep_their_kernels(name: str, monkeypatch: Any) -> None:
     monkeypatch.delenv("AGC_JIT", raising=False)
