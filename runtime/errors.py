@@ -48,6 +48,11 @@ class OpError(Exception):
 
     error_code: int = UNKNOWN
 
+    def __init_subclass__(cls, code: int | None = None, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if code is not None:
+            cls.error_code = code
+
     def __init__(
         self, node_def: Any = None, op: Any = None, message: str | None = None, error_code: int | None = None
     ) -> None:
@@ -81,100 +86,68 @@ def _made_again(kind: type[OpError], message: str, op_type: str | None) -> OpErr
     return error
 
 
-class CancelledError(OpError):
+class CancelledError(OpError, code=CANCELLED):
     """The operation was cancelled."""
 
-    error_code = CANCELLED
 
-
-class UnknownError(OpError):
+class UnknownError(OpError, code=UNKNOWN):
     """An error with no better class."""
 
-    error_code = UNKNOWN
 
-
-class InvalidArgumentError(OpError):
+class InvalidArgumentError(OpError, code=INVALID_ARGUMENT):
     """An operation received an argument that it cannot take: a wrong shape, dtype, index or value."""
 
-    error_code = INVALID_ARGUMENT
 
-
-class DeadlineExceededError(OpError):
+class DeadlineExceededError(OpError, code=DEADLINE_EXCEEDED):
     """The operation did not finish in time."""
 
-    error_code = DEADLINE_EXCEEDED
 
-
-class NotFoundError(OpError):
+class NotFoundError(OpError, code=NOT_FOUND):
     """A requested object (a file, a key) does not exist."""
 
-    error_code = NOT_FOUND
 
-
-class AlreadyExistsError(OpError):
+class AlreadyExistsError(OpError, code=ALREADY_EXISTS):
     """An object that should be created exists already."""
 
-    error_code = ALREADY_EXISTS
 
-
-class PermissionDeniedError(OpError):
+class PermissionDeniedError(OpError, code=PERMISSION_DENIED):
     """The caller has no permission for the operation."""
 
-    error_code = PERMISSION_DENIED
 
-
-class ResourceExhaustedError(OpError):
+class ResourceExhaustedError(OpError, code=RESOURCE_EXHAUSTED):
     """Out of memory, or another resource ran out."""
 
-    error_code = RESOURCE_EXHAUSTED
 
-
-class FailedPreconditionError(OpError):
+class FailedPreconditionError(OpError, code=FAILED_PRECONDITION):
     """The system is not in the state that the operation needs, e.g. a variable without a value."""
 
-    error_code = FAILED_PRECONDITION
 
-
-class AbortedError(OpError):
+class AbortedError(OpError, code=ABORTED):
     """The operation was aborted, usually because of another one."""
 
-    error_code = ABORTED
 
-
-class OutOfRangeError(OpError):
+class OutOfRangeError(OpError, code=OUT_OF_RANGE):
     """An iteration went past its end."""
 
-    error_code = OUT_OF_RANGE
 
-
-class UnimplementedError(OpError):
+class UnimplementedError(OpError, code=UNIMPLEMENTED):
     """This combination is not supported."""
 
-    error_code = UNIMPLEMENTED
 
-
-class InternalError(OpError):
+class InternalError(OpError, code=INTERNAL):
     """The runtime violated one of its own invariants: a defect of agc."""
 
-    error_code = INTERNAL
 
-
-class UnavailableError(OpError):
+class UnavailableError(OpError, code=UNAVAILABLE):
     """A service is not available now."""
 
-    error_code = UNAVAILABLE
 
-
-class DataLossError(OpError):
+class DataLossError(OpError, code=DATA_LOSS):
     """Data is damaged or lost beyond repair."""
 
-    error_code = DATA_LOSS
 
-
-class UnauthenticatedError(OpError):
+class UnauthenticatedError(OpError, code=UNAUTHENTICATED):
     """The caller could not be identified."""
-
-    error_code = UNAUTHENTICATED
 
 
 class OperatorNotAllowedInGraphError(TypeError):

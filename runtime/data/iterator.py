@@ -12,8 +12,6 @@ from __future__ import annotations
 
 from typing import Any, NoReturn, Self
 
-from agc.autograph import api
-
 from .. import errors, nest
 from ..core.tensor import EagerTensor, Tensor
 from ..core.type_spec import CompositeTensor
@@ -86,12 +84,7 @@ class Iterator(CompositeTensor):
     def __next__(self) -> Any:
         """Return the next element. Raises StopIteration at the end."""
         if current() is None and self._walk is not None:
-            try:
-                return self._pack(self._walk.next())
-            except Exception as error:
-                api.strip_frames(error)
-                api.leave_no_trace(error)
-                raise
+            return self._pack(self._walk.next())
         self._calls_in_graph += 1
         if self._calls_in_graph > _MANY:
             raise ValueError(
@@ -106,14 +99,9 @@ class Iterator(CompositeTensor):
         """Return the next element. Raises OutOfRangeError when there is none."""
         if current() is not None or self._walk is None:
             return self.taken()
-        try:
-            if not self._walk.advance():
-                raise errors.OutOfRangeError("End of sequence")
-            return self._pack(self._walk.current)
-        except Exception as error:
-            api.strip_frames(error)
-            api.leave_no_trace(error)
-            raise
+        if not self._walk.advance():
+            raise errors.OutOfRangeError("End of sequence")
+        return self._pack(self._walk.current)
 
     def get_next_as_optional(self) -> Optional:
         """Return the next element as an Optional, empty at the end.

@@ -47,15 +47,11 @@ class Traced(Symbolic):
 
         arguments = {f"args_{i}": spec for i, spec in enumerate(specs)}
         creator = VariableCreator([leaf for spec in nest.flatten(specs) for leaf in spec.flatten()])
-        try:
-            with staging.live(), api.converting_reachable(function, arguments), api.checking_may_alias():
-                function_now = api.converted(function)
-                traced = trace(call, _positional, arguments, _name_of(function), creator)
-                if creator.made:  # as in tf.function, the next trace must not create variables again
-                    traced = trace(call, _positional, arguments, _name_of(function), None)
-        except BaseException as error:
-            api.strip_frames(error)
-            raise
+        with staging.live(), api.converting_reachable(function, arguments), api.checking_may_alias():
+            function_now = api.converted(function)
+            traced = trace(call, _positional, arguments, _name_of(function), creator)
+            if creator.made:  # as in tf.function, the next trace must not create variables again
+                traced = trace(call, _positional, arguments, _name_of(function), None)
         self.ends = traced.ends
         self.spec = found[-1] if found else None
         self.graph: Graph = traced.graph

@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from types import MethodType
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
-from agc.autograph import api
 from agc.autograph.staging_errors import staging_error
 
 from ..core.call_slot import CallSlot
@@ -95,14 +94,9 @@ class Function(CallSlot, Generic[P, R]):
 
         With an `input_signature` the arguments may be left out.
         """
-        try:
-            if self.input_signature is not None and not args and not kwargs:
-                args = self.input_signature
-            return self._calls.concrete_for(args, kwargs)
-        except BaseException as error:
-            api.strip_frames(error)
-            api.leave_no_trace(error)
-            raise
+        if self.input_signature is not None and not args and not kwargs:
+            args = self.input_signature
+        return self._calls.concrete_for(args, kwargs)
 
     def _list_all_concrete_functions(self) -> list[ConcreteFunction]:
         """Return the cached traces. Keras calls TensorFlow's private name when it exports a model."""
@@ -263,24 +257,19 @@ _new_bound: Callable[[type], Any] = BoundFunction.__new__
 
 def make_function(python_function: Any, options: FunctionOptions) -> Function[Any, Any]:
     """Return the `Function` of a Python function. Raise TypeError if it cannot become a graph."""
-    try:
-        if not callable(python_function):
-            raise TypeError(f"function() takes a callable, not {python_function!r}")
-        inner = python_function.python_function if isinstance(python_function, Function) else python_function
-        kind = _suspends(inner)
-        if kind is not None:
-            raise staging_error(
-                "AGC190",
-                f"the {kind} `{inner.__qualname__}` cannot become a graph",
-                f"a graph returns all its results at once; a {kind} suspends and resumes",
-                "return tensors",
-            )
-        name = getattr(inner, "__name__", type(inner).__name__)
-        return Function(inner, name if name.isidentifier() else "lambda_", options)
-    except Exception as error:
-        api.strip_frames(error)
-        api.leave_no_trace(error)
-        raise
+    if not callable(python_function):
+        raise TypeError(f"function() takes a callable, not {python_function!r}")
+    inner = python_function.python_function if isinstance(python_function, Function) else python_function
+    kind = _suspends(inner)
+    if kind is not None:
+        raise staging_error(
+            "AGC190",
+            f"the {kind} `{inner.__qualname__}` cannot become a graph",
+            f"a graph returns all its results at once; a {kind} suspends and resumes",
+            "return tensors",
+        )
+    name = getattr(inner, "__name__", type(inner).__name__)
+    return Function(inner, name if name.isidentifier() else "lambda_", options)
 
 
 def _suspends(python_function: Any) -> str | None:
@@ -381,22 +370,17 @@ def function(
     >>> clipped(constant(-3)).numpy()
     np.int32(0)
     """
-    try:
-        options = FunctionOptions.checked(
-            input_signature=input_signature,
-            autograph=autograph,
-            jit_compile=experimental_compile if jit_compile is None else jit_compile,
-            reduce_retracing=bool(reduce_retracing or experimental_relax_shapes),
-            implements=experimental_implements,
-            features=experimental_autograph_options,
-            attributes=experimental_attributes,
-            executor=experimental_executor,
-            max_traces=max_traces,
-        )
-        if func is None:
-            return functools.partial(make_function, options=options)
-        return make_function(func, options)
-    except Exception as error:
-        api.strip_frames(error)
-        api.leave_no_trace(error)
-        raise
+    options = FunctionOptions.checked(
+        input_signature=input_signature,
+        autograph=autograph,
+        jit_compile=experimental_compile if jit_compile is None else jit_compile,
+        reduce_retracing=bool(reduce_retracing or experimental_relax_shapes),
+        implements=experimental_implements,
+        features=experimental_autograph_options,
+        attributes=experimental_attributes,
+        executor=experimental_executor,
+        max_traces=max_traces,
+    )
+    if func is None:
+        return functools.partial(make_function, options=options)
+    return make_function(func, options)
