@@ -1,0 +1,1 @@
+"""Analyses of one function: scopes, control flow, liveness, definite assignment, binding time."""

@@ -1,0 +1,1 @@
+"""The passes of the converter: each rewrites one construct of the syntax tree; `pipeline.py` has their order."""
