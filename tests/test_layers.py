@@ -318,9 +318,10 @@ def import_graph(with_types):
 
 
 def outside_type_checking(path):
+    text = path.read_text()
     typed = {
         line
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in (ast.walk(ast.parse(text)) if "TYPE_CHECKING" in text else ())
         if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
         for line in range(node.lineno, node.end_lineno + 1)
     }
@@ -413,7 +414,10 @@ BY_NAME = (
 
 def names_compared(path, names):
     """Yield the operations that a file compares by name: `operation.type == "add"`, or `… in ("add", "sub")`."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    text = path.read_text()
+    if ".type" not in text and ".name" not in text:
+        return
+    for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Compare) and any(
             isinstance(side, ast.Attribute) and side.attr in ("type", "name")
             for side in (node.left, *node.comparators)
