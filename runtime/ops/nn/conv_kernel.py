@@ -1,15 +1,16 @@
 """Convolution kernels as matrix products of windows (im2col).
 
     convolve     windows times a filter
-    spread       the transpose: each window's product, added at the window's position
     correlate    transposed windows times a gradient
 
 A grouped filter is one matrix for each group. If each channel is a group (depthwise), the matrices would be thin:
-windows slide in C, or in a loop over the offsets in a window.
+windows slide in C, or in a loop over the offsets in a window. The gradient of the input consists of convolutions of the
+gradient of the result (conv_phases.py).
 """
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -17,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...core import shapes
+from ...kernels.blas_limit import run_parts
 from ..framework.op_families import Array
 from .window_geometry import Sliding
 from .windows import fits, slid
@@ -75,11 +77,10 @@ def accurate(dtype: Any) -> Any:
 
 
 class Strip(NamedTuple):
-    """Windows of some rows of images: the rows of `y`, of `x`, and of `x` with padding."""
+    """Windows of some rows of images: the rows of `y` and of `x`."""
 
     outputs: slice
     inputs: slice
-    padded: slice
     slide: Sliding
 
 
@@ -89,7 +90,9 @@ def chunks(count: int, slide: Sliding, channels: int) -> Iterator[tuple[slice, l
     step = max(1, _ELEMENTS // (row * max(1, slide.outputs[0])))
     is_whole = row * slide.outputs[0] <= _ELEMENTS
     strips = (
-        [Strip(*(slice(None),) * 3, slide)] if is_whole else list(_strips(slide, max(1, _ELEMENTS // row)))
+        [Strip(slice(None), slice(None), slide)]
+        if is_whole
+        else list(_strips(slide, max(1, _ELEMENTS // row)))
     )
     for start in range(0, count, step):
         yield slice(start, min(start + step, count)), strips
@@ -109,31 +112,28 @@ def _strips(slide: Sliding, height: int) -> Iterator[Strip]:
             after=(last - first - (high - low) - before, *slide.after[1:]),
             outputs=(count, *slide.outputs[1:]),
         )
-        yield Strip(slice(start, start + count), slice(low, high), slice(first, last), part)
+        yield Strip(slice(start, start + count), slice(low, high), part)
 
 
 def _surrounded(x: Array, slide: Sliding) -> Array:
     if slide.padded == slide.sizes:
         return x
     wide = np.zeros((x.shape[0], *slide.padded, x.shape[-1]), x.dtype)
-    wide[core(slide)] = x
-    return wide
-
-
-def core(slide: Sliding) -> tuple[slice, ...]:
-    """Return the slices of the input within its padding."""
     extents = zip(slide.before, slide.sizes, strict=True)
-    return (slice(None), *(slice(before, before + size) for before, size in extents))
+    wide[(slice(None), *(slice(before, before + size) for before, size in extents))] = x
+    return wide
 
 
 def _windows(x: Array, slide: Sliding, groups: int) -> Array:
     """Return the windows of `x` for matrix products: [groups, batch and outputs, window and channels]."""
-    wide = _surrounded(x, slide)
-    first, *steps, last = wide.strides
+    wide, taken = _surrounded(x, slide), x.shape[-1] // groups
+    split = np.ascontiguousarray(np.moveaxis(wide.reshape((*wide.shape[:-1], groups, taken)), -2, 0))
+    group, first, *steps, last = split.strides
     view = np.lib.stride_tricks.as_strided(
-        wide,
-        (x.shape[0], *slide.outputs, *slide.window, x.shape[-1]),
+        split,
+        (groups, x.shape[0], *slide.outputs, *slide.window, taken),
         (
+            group,
             first,
             *(step * stride for step, stride in zip(steps, slide.strides, strict=True)),
             *(step * dilation for step, dilation in zip(steps, slide.dilations, strict=True)),
@@ -141,11 +141,7 @@ def _windows(x: Array, slide: Sliding, groups: int) -> Array:
         ),
         writeable=False,
     )
-    rows, inside = x.shape[0] * math.prod(slide.outputs), math.prod(slide.window)
-    if groups == 1:
-        return view.reshape(1, rows, inside * x.shape[-1])
-    split = view.reshape(rows, inside, groups, -1).transpose(2, 0, 1, 3)
-    return split.reshape(groups, rows, -1)
+    return view.reshape(groups, x.shape[0] * math.prod(slide.outputs), math.prod(slide.window) * taken)
 
 
 def _grouped_filter(filter: Array, groups: int) -> Array:
@@ -171,7 +167,7 @@ def _repeated(x: Array, channels: int) -> Array:
 
 
 def convolve(x: Array, filter: Array, slide: Sliding, groups: int, y: Array) -> None:
-    """Write the products of windows of `x` and the filter to `y`."""
+    """Write the products of windows of `x` and the filter to `y`, which has zeros."""
     if groups > 1 and filter.shape[-2] == 1:
         x, w = _repeated(x, filter.shape[-1]), _by_output(filter)
         if fits(slide, x, y, w):
@@ -182,31 +178,28 @@ def convolve(x: Array, filter: Array, slide: Sliding, groups: int, y: Array) -> 
             taken = wide[(slice(None), *slide.padded_slices(offset))]
             split += taken * w[offset]
         return
-    product = _windows(x, slide, groups) @ _grouped_filter(filter, groups)
-    y[...] = product.transpose(1, 0, 2).reshape(y.shape)
+    windows, matrices = _windows(x, slide, groups), _grouped_filter(filter, groups)
+    rows = y.reshape(windows.shape[1], groups, -1)  # a view: `y` is contiguous
+    if groups == 1:
+        np.matmul(windows[0], matrices[0], out=rows[:, 0])
+    else:
+        rows[...] = (windows @ matrices).transpose(1, 0, 2)
 
 
-def spread(dy: Array, filter: Array, slide: Sliding, groups: int, wide: Array) -> None:
-    """Scatter-add the gradient of each window at the window's position."""
-    if groups > 1 and filter.shape[-2] == 1:
-        found, w = wide, _by_output(filter)
-        if dy.shape[-1] != groups:
-            found = np.zeros((*wide.shape[:-1], dy.shape[-1]), wide.dtype)
-        inner = slide._replace(sizes=slide.padded, before=(0,) * len(slide.before))
-        if fits(inner, found, dy, w):
-            slid("spread", found, dy, w, None, inner)
-        else:
-            for offset in slide.offsets():
-                found[(slice(None), *slide.padded_slices(offset))] += dy * w[offset]
-        if found is not wide:
-            wide += found.reshape((*wide.shape, -1)).sum(-1)
-        return
-    product = _by_groups(dy, groups) @ _grouped_filter(filter, groups).transpose(0, 2, 1)
-    inside = math.prod(slide.window)
-    parts = product.reshape(groups, -1, inside, filter.shape[-2]).transpose(2, 1, 0, 3)
-    for offset, part in zip(slide.offsets(), parts, strict=True):
-        window = (slice(None), *slide.padded_slices(offset))
-        wide[window] += part.reshape((*dy.shape[:-1], -1))
+def convolved(x: Array, filter: Array, slide: Sliding, groups: int) -> Array:
+    """Return the products of windows of `x` and the filter; threads share the batch and its rows."""
+    y = np.zeros((x.shape[0], *slide.outputs, filter.shape[-1]), x.dtype)
+    if x.size and y.size and filter.size:
+        run_parts(
+            *(
+                functools.partial(
+                    convolve, x[part, strip.inputs], filter, strip.slide, groups, y[part, strip.outputs]
+                )
+                for part, strips in chunks(len(x), slide, x.shape[-1])
+                for strip in strips
+            )
+        )
+    return y
 
 
 def correlate(x: Array, dy: Array, slide: Sliding, groups: int, shape: tuple[int, ...]) -> Array:

@@ -35,13 +35,12 @@ from .conv_kernel import (
     channels_last,
     check_channels,
     chunks,
-    convolve,
-    core,
+    convolved,
     correlate,
     joined,
     parts,
-    spread,
 )
+from .conv_phases import input_gradient
 from .window_geometry import Sliding, output_size, sliding
 
 _TAKEN = FLOATS | {dtypes.int32}
@@ -169,12 +168,12 @@ def conv_backprop_filter(
 
 def _setting(
     full: Any, window: Any, strides: Any, padding: str, explicit: Any, dilations: Any, data_format: str
-) -> tuple[Any, Sliding, int, int]:
-    """Return batch axes, windows, channels and groups for an input of the shape `full`."""
+) -> tuple[Any, Sliding, int]:
+    """Return batch axes, windows and groups for an input of the shape `full`."""
     batch, sizes, channels = parts(full, len(strides), data_format)
     check_channels(channels, window[-2], window[-1])
     slide = sliding(sizes, window[:-2], strides, dilations, padding, explicit)
-    return batch, slide, channels, max(channels // max(window[-2], 1), 1)
+    return batch, slide, max(channels // max(window[-2], 1), 1)
 
 
 def _check_gradient(dy: Array, batch: Any, slide: Sliding, outputs: int, data_format: str) -> None:
@@ -188,52 +187,33 @@ def _check_gradient(dy: Array, batch: Any, slide: Sliding, outputs: int, data_fo
 @conv.kernel
 def _(input: Array, filter: Array, strides: Any, padding: str, explicit_paddings: Any, dilations: Any,
       data_format: str) -> Array:  # fmt: skip
-    batch, slide, channels, groups = _setting(
+    batch, slide, groups = _setting(
         input.shape, filter.shape, strides, padding, explicit_paddings, dilations, data_format
     )
     n, kind = len(strides), accurate(input.dtype)
     x = channels_last(input, n, data_format).astype(kind, copy=False)
-    y = np.zeros((x.shape[0], *slide.outputs, filter.shape[-1]), kind)
-    if x.size and y.size and filter.size:
-        w = filter.astype(kind, copy=False)
-        run_parts(
-            *(
-                functools.partial(
-                    convolve, x[part, strip.inputs], w, strip.slide, groups, y[part, strip.outputs]
-                )
-                for part, strips in chunks(len(x), slide, channels)
-                for strip in strips
-            )
-        )
+    y = convolved(x, filter.astype(kind, copy=False), slide, groups)
     return as_given(y.astype(input.dtype, copy=False), batch, n, data_format)
 
 
 @conv_backprop_input.kernel
 def _(input_sizes: Array, filter: Array, out_backprop: Array, strides: Any, padding: str,
       explicit_paddings: Any, dilations: Any, data_format: str) -> Array:  # fmt: skip
-    batch, slide, channels, groups = _setting(
+    batch, slide, groups = _setting(
         checked_dims(input_sizes), filter.shape, strides, padding, explicit_paddings, dilations, data_format
     )
     _check_gradient(out_backprop, batch, slide, filter.shape[-1], data_format)
     n, kind = len(strides), accurate(filter.dtype)
     dy = channels_last(out_backprop, n, data_format).astype(kind, copy=False)
-    wide = np.zeros((math.prod(batch), *slide.padded, channels), kind)
-    if dy.size and wide.size and filter.size:
-        w = filter.astype(kind, copy=False)
-
-        def spread_all(part: slice, strips: list[Strip]) -> None:
-            for strip in strips:  # which overlap
-                spread(dy[part, strip.outputs], w, strip.slide, groups, wide[part, strip.padded])
-
-        run_parts(*(functools.partial(spread_all, *chunk) for chunk in chunks(len(dy), slide, channels)))
-    return as_given(wide[core(slide)].astype(filter.dtype, copy=False), batch, n, data_format)
+    dx = input_gradient(dy, filter.astype(kind, copy=False), slide, groups)
+    return as_given(dx.astype(filter.dtype, copy=False), batch, n, data_format)
 
 
 @conv_backprop_filter.kernel
 def _(input: Array, filter_sizes: Array, out_backprop: Array, strides: Any, padding: str,
       explicit_paddings: Any, dilations: Any, data_format: str) -> Array:  # fmt: skip
     window = checked_dims(filter_sizes)
-    batch, slide, channels, groups = _setting(
+    batch, slide, groups = _setting(
         input.shape, window, strides, padding, explicit_paddings, dilations, data_format
     )
     _check_gradient(out_backprop, batch, slide, window[-1], data_format)
@@ -242,7 +222,7 @@ def _(input: Array, filter_sizes: Array, out_backprop: Array, strides: Any, padd
     dy = channels_last(out_backprop, n, data_format).astype(kind, copy=False)
     found = np.zeros((groups, math.prod(window[:-1]), window[-1] // groups), kind)
     if x.size and dy.size and found.size:
-        all_parts = [(part, strip) for part, strips in chunks(len(x), slide, channels) for strip in strips]
+        all_parts = [(part, strip) for part, strips in chunks(len(x), slide, x.shape[-1]) for strip in strips]
         sums = np.zeros((min(_SUMS, len(all_parts)), *found.shape), kind)
 
         def add(sum: Array, parts: list[tuple[slice, Strip]]) -> None:

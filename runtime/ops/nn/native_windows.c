@@ -1,9 +1,8 @@
 /* Windows that slide over each channel alone, for depthwise convolutions and pooling: an optional extension module.
 
    x [batch, height, width, channels]        slide("convolve", x, y, w, None, geometry)      y += x w
-   y [batch, rows, columns, channels]        slide("spread", x, y, w, None, geometry)        x += y w
-   w [window height, width, channels]        slide("correlate", x, y, w, None, geometry)     w += x y
-                                             slide("largest", x, y, …), "sum", "share"       y = max(x, y), y += x, x += y
+   y [batch, rows, columns, channels]        slide("correlate", x, y, w, None, geometry)     w += x y
+   w [window height, width, channels]        slide("largest", x, y, …), "sum", "share"       y = max(x, y), y += x, x += y
                                              slide("choose", x, y, dy, dx, geometry)         dx += dy, at the first x = y
 
    Elements outside of x are skipped. `geometry` has, for both axes, the sizes of the window, the strides, the dilations,
@@ -85,7 +84,6 @@ DEFINE_SUMS(double)
 #define BEFORE(type) const type *own = y + place + first;
 #define AFTER(type)
 #define DEFINE_SHARES(type)                                                  \
-    DEFINE(spread, type, EACH x[at + c] += own[c] * w[tap + c];)             \
     DEFINE(share, type, EACH x[at + c] += own[c];)                           \
     DEFINE(correlate, type, EACH w[tap + c] += x[at + c] * own[c];)
 DEFINE_SHARES(float)
@@ -104,7 +102,7 @@ static const struct {
     Slide *run[2]; /* of float32 and float64 */
 } slides[] = {
 #define BOTH(name) {#name, {name##_float, name##_double}}
-    BOTH(convolve), BOTH(spread), BOTH(correlate), BOTH(largest), BOTH(sum), BOTH(share), BOTH(choose),
+    BOTH(convolve), BOTH(correlate), BOTH(largest), BOTH(sum), BOTH(share), BOTH(choose),
 };
 
 /* Set the memory of an array of this shape; 0 if it is another one. None has no memory. */
@@ -139,13 +137,13 @@ static PyObject *slide(PyObject *module, PyObject *arguments)
     g.batch = large[0], g.height = large[1], g.width = large[2], g.channels = large[3];
     g.rows = small[1], g.columns = small[2];
     npy_intp windows[4] = {g.batch, g.rows, g.columns, g.channels}, filter[3] = {g.window[0], g.window[1], g.channels};
-    int is_choice = !strcmp(name, "choose"), has_filter = which < 3;
+    int is_choice = !strcmp(name, "choose"), has_filter = which < 2;
     void *data[4];
     if (!read_array(x, type, large, 4, &data[0]) || !read_array(y, type, windows, 4, &data[1])
         || !read_array(w, type, is_choice ? windows : has_filter ? filter : NULL, is_choice ? 4 : 3, &data[2])
         || !read_array(z, type, is_choice ? large : NULL, 4, &data[3]))
         Py_RETURN_FALSE;
-    PyObject *changed = is_choice ? z : !strcmp(name, "correlate") ? w : !strcmp(name, "spread") || !strcmp(name, "share") ? x : y;
+    PyObject *changed = is_choice ? z : !strcmp(name, "correlate") ? w : !strcmp(name, "share") ? x : y;
     if (!PyArray_ISWRITEABLE((PyArrayObject *)changed)) Py_RETURN_FALSE;
     Py_BEGIN_ALLOW_THREADS
     slides[which].run[type == NPY_DOUBLE](&g, data[0], data[1], data[2], data[3]);

@@ -34,6 +34,6 @@ def slid(kind: str, x: Array, y: Array, w: Array | None, z: Array | None, slide:
         geometry = tuple((fill, *pair) for fill, pair in zip((1, 1, 1, 0), geometry, strict=True))
         x, y, z = (array if array is None else array[:, None] for array in (x, y, z))
         if w is not None:
-            w = w[None] if kind in ("convolve", "spread", "correlate") else w[:, None]
+            w = w[None] if kind in ("convolve", "correlate") else w[:, None]
     done = native.slide(kind, x, y, w, z, geometry)
     assert done, f"{kind} does not take these arrays"

@@ -86,6 +86,27 @@ def test_the_three_operations_are_gradients_of_each_other(
     check(conv_backprop_filter, x, np.array(window), np.asarray(y), **setting)
 
 
+def test_the_gradient_of_the_input_is_the_transpose_of_any_convolution(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Strides beyond the window, dilations, paddings, groups, and windows that a gradient does not reach."""
+    draw = np.random.default_rng(5).integers
+    for _ in range(100):
+        monkeypatch.setattr(conv_kernel, "_ELEMENTS", int(draw(20, 1000)))
+        n, groups, taken, given = (int(draw(1, 4)) for _ in range(4))
+        window, strides, dilations = (draw(1, 4, n).tolist() for _ in range(3))
+        reach = [(k - 1) * d + 1 for k, d in zip(window, dilations, strict=True)]
+        sizes, pads = [int(draw(size, size + 6)) for size in reach], draw(0, 5, 2 * n).tolist()
+        x = draw(-3, 4, (2, *sizes, groups * taken)).astype(np.float64)
+        w = draw(-3, 4, (*window, taken, groups * given)).astype(np.float64)
+        settings = (strides, "EXPLICIT", pads, dilations)
+        y = conv(x, w, *settings).numpy()
+        dy = draw(-3, 4, y.shape).astype(np.float64)
+        dx = conv_backprop_input(x.shape, w, dy, *settings).numpy()
+        assert dx.shape == x.shape
+        assert (dx * x).sum() == (dy * y).sum()
+
+
 def test_convolutions_of_dynamic_size() -> None:
     x, w = RANDOM.normal(size=(2, 6, 5, 3)).astype("f"), RANDOM.normal(size=(3, 3, 3, 2)).astype("f")
     expected = tf.nn.conv2d(x, w, 2, "SAME").numpy()

@@ -1,0 +1,90 @@
+"""The gradient of a convolution's input as convolutions of the gradient of its result.
+
+    stride 1      dx = conv(dy, the filter backwards, with its input and output channels exchanged)
+
+    stride 2      y[i] = x[2i] w[0] + x[2i + 1] w[1] + x[2i + 2] w[2]
+                  dx[0], dx[2], … = conv(dy, [w[2], w[0]])         each phase has its own part of the filter
+                  dx[1], dx[3], … = conv(dy, [w[1]])
+
+No product has a zero between the elements of `dy` as a factor, and no two threads add to the same element.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from ..framework.op_families import Array
+from .conv_kernel import convolved
+from .window_geometry import Sliding
+
+
+class _Phase(NamedTuple):
+    """Along one axis, every `stride`-th element of the input, and the part of the filter that reaches it."""
+
+    elements: slice
+    taps: slice
+    sizes: slice
+    """The outputs that its windows reach."""
+    dilation: int
+    before: int
+    after: int
+    outputs: int
+
+
+def input_gradient(dy: Array, filter: Array, slide: Sliding, groups: int) -> Array:
+    """Return the gradient of the input of a convolution with these windows."""
+    taken, given = filter.shape[-2:]
+    inner = given // groups
+    dx = np.zeros((dy.shape[0], *slide.sizes, taken * groups), dy.dtype)
+    if taken > 1 or groups == 1:
+        split = filter.reshape((*filter.shape[:-1], groups, inner))
+        turned = np.moveaxis(split, -1, -3).swapaxes(-1, -2).reshape((*slide.window, inner, groups * taken))
+    else:  # each output channel has a group of its own
+        turned, groups = filter, given
+    for phases in itertools.product(*(_phases(slide, axis) for axis in range(len(slide.sizes)))):
+        elements, taps, sizes, dilations, before, after, outputs = zip(*phases, strict=True)
+        reached = dy[(slice(None), *sizes)]
+        part = np.ascontiguousarray(turned[taps])
+        strides = (1,) * len(outputs)
+        inside = Sliding(reached.shape[1:-1], part.shape[:-2], strides, dilations, before, after, outputs)
+        found = convolved(reached, part, inside, groups)
+        if found.shape[-1] != dx.shape[-1]:
+            found = functools.reduce(np.add, (found[..., i::inner] for i in range(inner)))
+        if math.prod(slide.strides) == 1:
+            return found
+        dx[(slice(None), *elements)] = found
+    return dx
+
+
+def _phases(slide: Sliding, axis: int) -> Iterator[_Phase]:
+    """Yield the phases along an axis that the filter reaches.
+
+    Element `phase + stride * j` of the input is in window `j + shift` at tap `k`, and earlier at the taps after it.
+    """
+    size, window, stride, dilation, before, _, count = (each[axis] for each in slide)
+    step = stride // math.gcd(stride, dilation)
+    for phase in range(min(stride, size)):
+        first = next(
+            (k for k in range(min(step, window)) if (phase + before - k * dilation) % stride == 0), None
+        )
+        if first is None:
+            continue
+        taps = range(first, window, step)
+        apart = step * dilation // stride
+        outputs = -(-(size - phase) // stride)
+        low = (phase + before - taps[-1] * dilation) // stride  # the first window of the first element
+        high = (
+            phase + before - first * dilation
+        ) // stride + outputs  # after the last window of the last one
+        inside = slice(min(max(low, 0), count), max(min(high, count), 0))
+        if inside.start < inside.stop:
+            yield _Phase(
+                slice(phase, None, stride), slice(taps[-1], first - 1 if first else None, -step), inside, apart,
+                inside.start - low, high - inside.stop, outputs,
+            )  # fmt: skip
