@@ -32,6 +32,9 @@ LARGE = 1 << 14
 VERY_LARGE = 1 << 27
 """The number of multiplications from which on BLAS is used if available, for its tuned kernels."""
 
+FEW = 128
+"""The most rows for which the functions here are faster than BLAS, which packs the whole second matrix."""
+
 SHARED = 1 << 18
 """The number of multiplications from which on spinning threads share the work. OpenBLAS uses one thread up to here."""
 
@@ -139,7 +142,9 @@ class Product:
         Up to `UNPACKED` multiplications it packs nothing, unless the second matrix is transposed. In loops, threads
         that spin share products from `SHARED` multiplications on, which the functions here divide better.
         """
-        if self.dtype.kind == "c" or is_sized((self.m, self.n, self.k)) or self.size >= VERY_LARGE:
+        if self.dtype.kind == "c" or is_sized((self.m, self.n, self.k)):
+            return True
+        if self.size >= (VERY_LARGE if self.m > FEW else PATIENCE):
             return True
         is_vector = self.n == 1 or (self.m == 1 and self.size >= LARGE)
         most = SHARED if self.e.is_repeated else UNPACKED

@@ -11,6 +11,7 @@ from typing import Any
 import agc.runtime as tf
 import numpy as np
 import pytest
+from agc.runtime import executors
 from agc.runtime.executors import interpret
 from agc.runtime.executors.llvm import JitFunction
 from agc.runtime.executors.llvm.lowering import gemm_packing, gemm_selection, gemm_small, matmul
@@ -93,10 +94,27 @@ def test_threads_share_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     check_sizes("float32", ((30, 26, 9), (5, 8, 7), (17, 3, 20), (40, 40, 40)), TURNED)
 
 
+def test_a_large_product_of_few_rows_packs_no_whole_matrix() -> None:
+    """The function for all sizes packs strips; BLAS multiplies more rows, products with vectors, and huge ones."""
+
+    def calls(m: int, n: int, k: int) -> bool:
+        graph = tf.function(lambda a, b: tf.matmul(a, b, transpose_a=True)).get_concrete_function(
+            tf.TensorSpec([k, m]), tf.TensorSpec([k, n])
+        )
+        return "@agc_product_float" in executors.llvm.text(graph.graph)
+
+    assert calls(128, 512, 3200)
+    assert not (
+        blas.find(tf.float32) and any(itertools.starmap(calls, [(256, 512, 3200), (1, 16384, 16384)]))
+    )
+    assert not (blas.find(tf.float32) and calls(128, 16384, 16384))
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
 def test_blas_multiplies_all_sizes_and_layouts(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Few rows and few columns, in one part and in several, with edges that parts do not divide."""
     monkeypatch.setattr(gemm_selection, "VERY_LARGE", 1)
+    monkeypatch.setattr(gemm_selection, "FEW", 0)
     sizes = ((1, 2, 1), (3, 70, 9), (13, 25, 17), (16, 48, 33), (5, 7, 1100), (150, 170, 110), (20, 700, 90))
     check_sizes(dtype, [size for size in sizes for _ in TURNED], TURNED * len(sizes))
 
@@ -121,6 +139,7 @@ def test_results_do_not_depend_on_the_number_of_threads(
 
     found = []
     monkeypatch.setattr(gemm_selection, "VERY_LARGE", 1)
+    monkeypatch.setattr(gemm_selection, "FEW", 0)
     for threads in (1, 2, 3):
         tf.config.threading.set_intra_op_parallelism_threads(threads)
         try:
@@ -137,6 +156,7 @@ def test_products_leave_the_number_of_threads_of_blas(monkeypatch: pytest.Monkey
     switch = blas_limit._switch()
     before = None if switch is None else switch[0]()
     monkeypatch.setattr(gemm_selection, "VERY_LARGE", 1)
+    monkeypatch.setattr(gemm_selection, "FEW", 0)
     x = numbers("float32", 200, 200)
     square = tf.function(lambda x: tf.matmul(x, x), jit_compile=True)
     with ThreadPoolExecutor(4) as pool:
