@@ -9,6 +9,8 @@ i, k = while 0, n                               {0: 1, 1: -2}
 
 from __future__ import annotations
 
+import numpy as np
+
 from ...ir.graph import Constant, Operand, Operation
 from ..math.arithmetic import add, subtract
 
@@ -28,6 +30,37 @@ def induction_steps(loop: Operation) -> dict[int, int]:
             if step is not None:
                 found[slot] = step
     return found
+
+
+def index_ranges(loop: Operation, rounds: int) -> dict[Operand, range]:
+    """Return the integers that values of the body take, in the order of the iterations.
+
+    These are induction variables that start with a constant, and their sums and differences with constants.
+    """
+    _, body = loop.regions
+    found: dict[Operand, range] = {}
+    for slot, step in induction_steps(loop).items():
+        start = integer(loop.inputs[slot])
+        if start is not None and step:
+            found[body.inputs[slot]] = range(start, start + step * rounds, step)
+    for operation in body.operations:
+        if operation.op not in (add, subtract):
+            continue
+        (one, other), sign = operation.inputs, 1 if operation.op is add else -1
+        if one in found and (number := integer(other)) is not None:
+            first, step = found[one].start + sign * number, found[one].step
+        elif other in found and (number := integer(one)) is not None:
+            first, step = number + sign * found[other].start, sign * found[other].step
+        else:
+            continue
+        found[operation.outputs[0]] = range(first, first + step * rounds, step)
+    return {value: values for value, values in found.items() if _is_exact(value, values)}
+
+
+def _is_exact(value: Operand, values: range) -> bool:
+    """Return whether the dtype of `value` represents all its values, so that none wraps around."""
+    limits = np.iinfo(value.dtype.numpy)
+    return all(limits.min <= each <= limits.max for each in (*values[:1], *values[-1:]))
 
 
 def _step(before: Operand, sum_: Operation) -> int | None:

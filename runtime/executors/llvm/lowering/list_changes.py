@@ -10,11 +10,13 @@ Versions of a list share memory. Two inputs of a region may share it, too. Other
 from __future__ import annotations
 
 from ....functionalize.list_lengths import MAKING
-from ....ir.graph import Operand, Operation
+from ....ir.graph import Graph, Operand, Operation
 from ....ir.structured import is_loop
 from ....ir.value_types import ListType
+from ....ops.framework.induction_variables import index_ranges
 from ....ops.lists.list_gradients import array_item
 from ....ops.lists.nested_lists import list_take
+from ....ops.lists.tensor_array import array_write
 from ....ops.lists.tensor_list import list_pop
 from ..codegen.region_lowering import Region
 from .list_memory import Cells
@@ -79,3 +81,31 @@ def change_later(region: Region, operation: Operation, array: Operand) -> bool:
     Results of branches (cond.py) and of loops are copied where they leave their region.
     """
     return region.once(ListChanges, lambda: ListChanges(region)).follow(operation, array)
+
+
+def is_overwritten(graph: Graph, array: Operand, size: int) -> bool:
+    """Return whether a loop writes each of the `size` elements of a new array, and reads none of them."""
+    from ....optimize.simplify_loops import trip_count
+
+    readers = [each for each in graph.operations if array in each.inputs]
+    if len(readers) != 1 or not is_loop(readers[0]) or array in graph.outputs:
+        return False
+    (loop,) = readers
+    test, body = loop.regions
+    slot, rounds = loop.inputs.index(array), trip_count(loop)
+    if slot >= len(loop.outputs) or loop.inputs.count(array) > 1 or rounds != size:
+        return False
+    old, new = body.inputs[slot], body.outputs[slot]
+    uses = [each for each in body.operations if not {old, new}.isdisjoint(each.inputs)]
+    if len(uses) != 1 or uses[0].op is not array_write or uses[0].outputs[0] is not new:
+        return False
+    is_tested = any(
+        test.inputs[slot] in each for each in (test.outputs, *(each.inputs for each in test.operations))
+    )
+    places = index_ranges(loop, size).get(uses[0].inputs[1], range(0))
+    return (
+        uses[0].inputs[0] is old
+        and body.outputs.count(new) == 1
+        and not is_tested
+        and {*places} == {*range(size)}
+    )

@@ -188,13 +188,21 @@ class Lists(LazyValue):
 
 
 class UnallocatedArray(LazyValue):
-    """A TensorArray before the shape of its elements is known."""
+    """A TensorArray before the shape of its elements is known. They are zeros, unless all are written unread."""
 
-    def __init__(self, dtype: dtypes.DType, length: Register, size: int | None, may_grow: bool) -> None:
+    def __init__(
+        self,
+        dtype: dtypes.DType,
+        length: Register,
+        size: int | None,
+        may_grow: bool,
+        is_written: bool = False,
+    ) -> None:
         super().__init__(dtype, ())
         self.length = length
         self.known = size
         self.may_grow = may_grow
+        self.is_written = is_written
 
 
 class One(LazyValue):
@@ -232,7 +240,11 @@ def _with_zeros(e: Emitter, one: One, element: TensorType) -> List:
 
 def _zeros(e: Emitter, element: TensorType, node: UnallocatedArray) -> Cells:
     cells = Cells(e, element, node.known, node.may_grow)
-    cells.reset(e, node.length)
+    if node.is_written:
+        cells.reserve(e, node.length)
+        cells.resize(e, node.length)
+    else:
+        cells.reset(e, node.length)
     return cells
 
 

@@ -23,9 +23,11 @@ from ..codegen.lazy_values import Buffer, Index, LazyValue, Scalar
 from ..codegen.llvm_types import Register, integer
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError, lowers
+from ..codegen.scalar_builder import is_known
 from .fill import asked_shape, shape_of, uniform
-from .list_changes import change_later
+from .list_changes import change_later, is_overwritten
 from .list_memory import Cells, List, Lists, One, UnallocatedArray, View, copied, made
+from .reshape import checked
 
 
 def changed(region: Region, operation: Operation, node: LazyValue, grows: bool = False) -> Any:
@@ -105,7 +107,8 @@ def _(region: Region, operation: Operation, size: LazyValue) -> LazyValue:
     length = region.integer(size)
     region.e.demand(region.e.b.icmp_signed(">=", length, region.e.word(0)))
     known = spec.size if isinstance(spec, SizedSpec) else None
-    return UnallocatedArray(spec.element.dtype, length, known, operation.attrs["dynamic"])  # type: ignore[union-attr]
+    is_written = is_known(length) and is_overwritten(region.graph, operation.outputs[0], length.constant)
+    return UnallocatedArray(spec.element.dtype, length, known, operation.attrs["dynamic"], is_written)  # type: ignore[union-attr]
 
 
 @lowers("list_new")
@@ -156,8 +159,10 @@ def _(region: Region, operation: Operation, array: LazyValue) -> LazyValue:
             raise RefusedError("a TensorArray whose elements have no known shape is stacked")
         return uniform(array.dtype, (_length(array.known, array.length), *value.shape[1:]), 0)  # type: ignore[index]
     cells = cells_of(array)
-    shape = (_length(cells.size, cells.length(region.e)), *cells.shape)
-    where = Buffer(cells.dtype, shape, cells.address(region.e))
+    length = _length(cells.size, cells.length(region.e))
+    if (size := operation.attrs["size"]) is not None:
+        length = checked(region.e, size, length)
+    where = Buffer(cells.dtype, (length, *cells.shape), cells.address(region.e))
     return _read(region, operation, where)
 
 

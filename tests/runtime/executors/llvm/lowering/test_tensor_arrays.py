@@ -8,7 +8,8 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.executors import interpret
-from agc.runtime.executors.llvm import CompilationError, JitFunction
+from agc.runtime.executors.llvm import CompilationError, JitFunction, text
+from agc.runtime.optimize import simplify_loops
 from support import list_programs
 
 ROWS = np.arange(12, dtype=np.float32).reshape(4, 3)
@@ -150,3 +151,79 @@ def test_lists_of_tensors_of_several_sizes_are_refused() -> None:
         CompilationError, match=r"its branches return array float32\[3\] and array float32\[2\]"
     ):
         JitFunction(graph).run([ROWS])
+
+
+# Elements that are not zeros before they are written
+
+
+def backwards(x: Any) -> Any:
+    a = tf.TensorArray(tf.float32, 4)
+    for i in tf.range(3, -1, -1):
+        a = a.write(i, x[i] + 1)
+    return a.stack()
+
+
+def some(x: Any) -> Any:
+    a = tf.TensorArray(tf.float32, 4)
+    for i in tf.range(1, 4):
+        a = a.write(i, x[i] + 1)
+    return a.stack()
+
+
+def one_of_them(x: Any) -> Any:
+    a = tf.TensorArray(tf.float32, 4)
+    for i in tf.range(4):
+        a = a.write(tf.cast(x[i, 0] * 0, tf.int32) + 2, x[i])
+    return a.stack()
+
+
+def every_other(x: Any) -> Any:
+    a = tf.TensorArray(tf.float32, 8)
+    for i in tf.range(0, 8, 2):
+        a = a.write(i, x[i // 2])
+    return a.stack()
+
+
+def until_stopped(x: Any) -> Any:
+    a = tf.TensorArray(tf.float32, 4, element_shape=[3])
+    for i in tf.range(4):
+        if x[i, 0] > 2.0:
+            break
+        a = a.write(i, x[i])
+    return a.stack()
+
+
+def read_before(x: Any) -> Any:
+    a = tf.TensorArray(tf.float32, 4, clear_after_read=False, element_shape=[3])
+    total = x[0]
+    for i in tf.range(4):
+        total += a.read(3 - i)
+        a = a.write(i, x[i])
+    return a.stack(), total
+
+
+@pytest.mark.parametrize("program", [backwards, some, one_of_them, every_other, until_stopped, read_before])
+def test_elements_are_zero_until_they_are_written(program: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the memory was in use before."""
+    monkeypatch.setattr(simplify_loops, "MOST", 0)  # no loop is unrolled
+    graph = tf.function(program).get_concrete_function(tf.constant(ROWS)).graph
+    run = JitFunction(graph).run
+    for rows in (ROWS + 7, ROWS):
+        for found, wanted in zip(run([rows]), interpret(graph, [rows]), strict=True):
+            np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("steps", [range(11), range(10, -1, -1)])
+def test_memory_that_a_loop_writes_is_not_cleared(steps: range) -> None:
+    def written(x: Any, start: int = 0) -> Any:
+        a = tf.TensorArray(tf.float32, 11)
+        for i in tf.range(steps.start + start, steps.stop, steps.step):
+            a = a.write(i, x * tf.cast(i, tf.float32))
+        return tf.reduce_sum(a.stack(), 1)
+
+    def code(*rest: int) -> str:
+        graph = tf.function(written).get_concrete_function(tf.TensorSpec([5000]), *rest).graph
+        return str(text(graph))
+
+    assert "memset" not in code()
+    assert "memset" in code(steps.step)
