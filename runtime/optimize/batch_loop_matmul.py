@@ -20,7 +20,7 @@ A matrix that a loop reads as its transpose, as gradients do, is transposed once
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -32,7 +32,7 @@ from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from ..ops.arrays.getitem import select
 from ..ops.arrays.reshape import permute_axes, reshape
 from ..ops.framework import narrow_floats
-from ..ops.framework.induction_variables import induction_steps, integer
+from ..ops.framework.induction_variables import index_ranges
 from ..ops.framework.region_ops import WHILE
 from ..ops.linalg.matmul import matmul_op
 from .options import OptimizerOptions, may_change_loops
@@ -55,8 +55,9 @@ def run(graph: Graph, options: OptimizerOptions | None = None) -> Graph:
 
 def _batched(loop: Operation, walk: Rewriter) -> None:
     """Hoist the products of a loop that can be batched, and the transposes that other products read."""
-    rounds, counters = _counting(loop)
     body = loop.regions[1]
+    rounds = 0 if body.stateful else trip_count(loop) or 0
+    indices = index_ranges(loop, rounds)
     rows: dict[Operand, Operation] = {each.outputs[0]: each for each in body.operations if each.op is select}
     given: dict[Operand, Operand] = dict(
         zip(body.inputs[len(loop.outputs) :], loop.inputs[len(loop.outputs) :], strict=True)
@@ -72,7 +73,7 @@ def _batched(loop: Operation, walk: Rewriter) -> None:
             continue
         left, matrix = product.inputs[0], given[product.inputs[1]]
         row = rows.get(left)
-        is_row = row is not None and row.inputs[0] in given and _goes_through(row, counters, rounds)
+        is_row = row is not None and row.inputs[0] in given and goes_through(row, indices, rounds)
         if row is not None and is_row and _is_worth_it(product):
             whole = read(_product(walk, product, given[row.inputs[0]], matrix))
             operations[position] = with_parts(row, [whole, *row.inputs[1:]], outputs=product.outputs)
@@ -95,21 +96,13 @@ def _with(loop: Operation, operations: list[Operation], found: dict[Value, Value
     return with_parts(loop, [*loop.inputs, *found], regions)
 
 
-def _counting(loop: Operation) -> tuple[int | None, set[Value]]:
-    """Return the trip count, if known, and the induction variables that count iterations from zero."""
-    body = loop.regions[1]
-    slots = [
-        slot for slot, step in induction_steps(loop).items() if step == 1 and integer(loop.inputs[slot]) == 0
-    ]
-    return None if body.stateful else trip_count(loop), {body.inputs[slot] for slot in slots}
-
-
-def _goes_through(row: Operation, counters: set[Value], rounds: int | None) -> bool:
-    """Return whether an operation yields each row of a sequence, in the order of iterations."""
+def goes_through(row: Operation, indices: Mapping[Operand, range], rounds: int, step: int = 1) -> bool:
+    """Return whether an operation yields each row of a sequence, in the order of iterations or backwards."""
     sequence, *index = row.inputs
     shape: Any = sequence.shape
-    is_row = row.attrs["key"] == "_" and len(index) == 1 and index[0] in counters
-    return is_row and is_static(shape) and len(shape) == 3 and shape[0] == rounds
+    if row.attrs["key"] != "_" or len(index) != 1 or not is_static(shape) or len(shape) != 3:
+        return False
+    return shape[0] == rounds and indices.get(index[0]) == range(rounds)[::step]
 
 
 def _is_worth_it(product: Operation) -> bool:

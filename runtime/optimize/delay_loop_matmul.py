@@ -10,9 +10,11 @@
                                                        dw = matmul (rows of xs), (rows of gs) [transpose_a=True]
 
 The gradient of a matrix that a loop multiplies by has such sums: one product takes less time than many, and the sum is
-not read and written in each iteration. The stored factors take at most twice the memory of the rows of lists and
-sequences that the loop reads, which are mostly the saved values of a forward loop. Rounding may differ, since the terms
-are added in another order. Plans and native code use this pass, which runs after all others.
+not read and written in each iteration. A factor is not stored if the loop reads it from a sequence or list, row by row:
+the product then reads the whole sequence, and the loop stores the other factors in the same order. They take at most
+twice the memory of the rows of lists and sequences that the loop reads, which are mostly the saved values of a forward
+loop. Rounding may differ, since the terms are added in another order. Plans and native code use this pass, which runs
+after all others.
 """
 
 from __future__ import annotations
@@ -27,15 +29,17 @@ import numpy as np
 from .. import dtypes
 from ..ir.clone import clone_value, with_parts
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
-from ..ir.value_types import TensorType
+from ..ir.value_types import ListType, TensorType
 from ..ops.arrays.getitem import select
 from ..ops.arrays.reshape import reshape
 from ..ops.framework import narrow_floats
+from ..ops.framework.induction_variables import index_ranges, integer
 from ..ops.framework.region_ops import WHILE
 from ..ops.linalg.matmul import matmul_op
 from ..ops.lists.tensor_array import array_new, array_stack, array_write
-from ..ops.lists.tensor_list import list_get, list_pop
+from ..ops.lists.tensor_list import list_append, list_get, list_new, list_pop
 from ..ops.math.arithmetic import add
+from .batch_loop_matmul import goes_through
 from .options import OptimizerOptions, may_change_loops
 from .rewriter import Found, Rewriter, rewrite_all
 from .row_groups import static_shape
@@ -68,14 +72,19 @@ def _delayed(loop: Operation, walk: Rewriter) -> Found:
     sums = _sums(loop)
     factors = list(dict.fromkeys(one for each in sums for product in each.products for one in product.inputs))
     rounds = trip_count(loop)
-    if not sums or not rounds or sum(map(_size, factors)) > MOST * _elements_read(loop.regions[1]):
+    if not sums or not rounds:
+        return None
+    order, whole = _read_whole(loop, walk, factors, rounds)
+    kept = [each for each in factors if each not in whole]
+    if sum(map(_size, kept)) > MOST * _elements_read(loop.regions[1]):
         return None
     walk.current = loop
-    arrays = [_array(walk, each, rounds) for each in factors]
-    storing = _storing(loop, sums, factors, arrays)
+    rows = {each: _rows(walk, sequence, each, rounds) for each, sequence in whole.items()}
+    arrays = [_array(walk, each, rounds) for each in kept]
+    storing = _storing(loop, sums, kept, arrays, order)
     walk.operations.append(storing)
-    stored = storing.outputs[-len(factors) :]
-    rows = {factor: _rows(walk, array, rounds) for factor, array in zip(factors, stored, strict=True)}
+    stored = storing.outputs[len(storing.outputs) - len(kept) :]
+    rows.update((each, _rows(walk, array, each, rounds)) for each, array in zip(kept, stored, strict=True))
     totals: dict[int, Operand] = {}
     for slot, products, _ in sums:
         total = loop.inputs[slot]
@@ -141,18 +150,59 @@ def _elements_read(body: Graph) -> int:
     return sum(_size(each.outputs[-1]) for each in body.operations if each.op in _READING)
 
 
+def _read_whole(
+    loop: Operation, walk: Rewriter, factors: Sequence[Operand], rounds: int
+) -> tuple[range, dict[Operand, Operand]]:
+    """Return the factors that are rows of a sequence or list, with it, and the order in which the loop reads them."""
+    body, count = loop.regions[1], len(loop.outputs)
+    given: dict[Operand, Operand] = dict(zip(body.inputs, loop.inputs, strict=True))
+    made: dict[Operand, Operation] = {value: each for each in body.operations for value in each.outputs}
+    indices = index_ranges(loop, rounds)
+    fixed = {*body.inputs[count:]}
+
+    def is_whole(factor: Operand, step: int) -> bool:
+        maker = made.get(factor)
+        if maker is not None and maker.op is select:
+            return maker.inputs[0] in fixed and goes_through(maker, indices, rounds, step)
+        is_popped = maker is not None and maker.op is list_pop and step < 0
+        return is_popped and _is_emptied(loop, walk, made[factor], rounds)
+
+    for step in (-1, 1):
+        found = {each: given[made[each].inputs[0]] for each in factors if is_whole(each, step)}
+        if found:
+            return range(rounds)[::step], found
+    return range(rounds), {}
+
+
+def _is_emptied(loop: Operation, walk: Rewriter, pop: Operation, rounds: int) -> bool:
+    """Return whether each iteration pops the last element of a list, to which another loop appended all of them."""
+    array, index = pop.inputs
+    body = loop.regions[1]
+    if integer(index) != -1 or array not in body.inputs[: len(loop.outputs)]:
+        return False
+    slot = body.inputs.index(array)
+    filling = walk.maker(loop.inputs[slot])
+    if body.outputs[slot] is not pop.outputs[0] or filling is None or filling.op is not WHILE:
+        return False
+    number = filling.outputs.index(loop.inputs[slot])
+    first, inner = walk.maker(filling.inputs[number]), filling.regions[1]
+    append = next((each for each in inner.operations if inner.outputs[number] in each.outputs), None)
+    is_filled = append is not None and append.op is list_append and append.inputs[0] is inner.inputs[number]
+    return is_filled and first is not None and first.op is list_new and trip_count(filling) == rounds
+
+
 def _array(walk: Rewriter, factor: Operand, rounds: int) -> Value:
     """Emit the TensorArray of a factor."""
     attrs = {"dtype": factor.dtype, "element_shape": factor.shape, "dynamic": False}
     return walk.add(array_new, [_integer(rounds)], attrs)
 
 
-def _rows(walk: Rewriter, array: Value, rounds: int) -> Value:
-    """Emit the rows of all matrices of a TensorArray."""
-    element = array.spec.element  # type: ignore[union-attr]
-    attrs = {"dtype": element.dtype, "element_shape": element.shape, "size": rounds}
-    whole = walk.add(array_stack, [array], attrs)
-    return walk.add(reshape, [whole, Constant(np.array([-1, element.shape[-1]], np.int32))])
+def _rows(walk: Rewriter, sequence: Operand, factor: Operand, rounds: int) -> Value:
+    """Emit the rows of all matrices of a sequence or TensorArray."""
+    if isinstance(sequence.spec, ListType):
+        attrs = {"dtype": factor.dtype, "element_shape": factor.shape, "size": rounds}
+        sequence = walk.add(array_stack, [sequence], attrs)
+    return walk.add(reshape, [sequence, Constant(np.array([-1, (factor.shape or ())[-1]], np.int32))])
 
 
 def _integer(number: int) -> Constant:
@@ -160,9 +210,9 @@ def _integer(number: int) -> Constant:
 
 
 def _storing(
-    loop: Operation, sums: Sequence[_Sum], factors: Sequence[Operand], arrays: Sequence[Value]
+    loop: Operation, sums: Sequence[_Sum], factors: Sequence[Operand], arrays: Sequence[Value], order: range
 ) -> Operation:
-    """Return the loop with a counter of iterations and the arrays of the factors in place of the sums."""
+    """Return the loop with the arrays of the factors, and the place of the next rows there, in place of the sums."""
     test, body = loop.regions
     count = len(loop.outputs)
     kept = [i for i in range(count) if i not in {each.slot for each in sums}]
@@ -187,7 +237,7 @@ def _storing(
         if each not in removed:
             walk.operations.append(each)
             write(each.outputs)
-    new = [walk.add(add, [number, _integer(1)]), *(written[each] for each in factors)]
+    new = [walk.add(add, [number, _integer(order.step)]), *(written[each] for each in factors)]
 
     def parts(old: Sequence[Any], more: Sequence[Any]) -> tuple[Any, ...]:
         return (*[old[i] for i in kept], *more, *old[count:])
@@ -200,4 +250,4 @@ def _storing(
         ),
     ]
     outputs = parts(loop.outputs, list(map(clone_value, added)))
-    return with_parts(loop, parts(loop.inputs, [_integer(0), *arrays]), regions, outputs)
+    return with_parts(loop, parts(loop.inputs, [_integer(order.start), *arrays]), regions, outputs)

@@ -60,6 +60,52 @@ def test_the_gradient_of_a_matrix_is_one_product(dtype: object, exact: float) ->
         np.testing.assert_allclose(found, expected, rtol=exact, atol=exact * np.abs(expected).max())
 
 
+def stored(graph: Graph) -> int:
+    """How many factors the loops of a graph store for products after them."""
+    return sum(each.type == "array_write" for each in graph.walk())
+
+
+def test_factors_that_the_loop_reads_in_order_are_not_stored() -> None:
+    """The gradient reads the sequence and the list of states backwards, and stores the other factor so."""
+    graph, _ = sums_left(gradient, *arguments())
+    assert stored(graph) == 1
+
+
+def test_the_loop_stores_rows_that_it_reads_in_another_order() -> None:
+    def program(sequence: tf.Tensor, kernel: tf.Tensor) -> tf.Tensor:
+        sum_ = tf.zeros([UNITS, UNITS])
+        for i in tf.range(STEPS):
+            sum_ += tf.matmul(sequence[i], sequence[STEPS - 1 - i], transpose_a=True)
+            sum_ += tf.matmul(sequence[i], sequence[i // 2], transpose_a=True)
+        return sum_ + kernel
+
+    given = arguments()
+    graph, left = sums_left(program, *given)
+    assert (left, stored(graph)) == (0, 2)
+    expected = program(*given).numpy()
+    for found in results(graph, *given).values():
+        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
+
+
+def test_a_list_that_is_longer_than_the_loop_is_not_read_as_a_whole() -> None:
+    def program(sequence: tf.Tensor, kernel: tf.Tensor) -> tf.Tensor:
+        rows = []
+        for i in tf.range(STEPS + 2):
+            rows.append(sequence[i % STEPS] * 2.0)
+        sum_ = tf.zeros([UNITS, UNITS])
+        for _ in tf.range(STEPS):
+            row = rows.pop()
+            sum_ += tf.matmul(row, row, transpose_a=True)
+        return sum_ + kernel + rows[0][0]
+
+    given = arguments()
+    graph, left = sums_left(program, *given)
+    assert (left, stored(graph)) == (0, 1)
+    expected = tf.function(program)(*given).numpy()
+    for found in results(graph, *given).values():
+        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
+
+
 def total(row: Callable[[tf.Tensor, tf.Tensor], tf.Tensor], first: float = 0.0) -> Program:
     """A program that adds products of the rows of its sequence to a first value."""
 
