@@ -35,6 +35,9 @@ from .gemm_packing import Tile, tile, turned
 _FEW = 4
 """The largest number of tile rows that read strips of b without packing."""
 
+_PAGE = 4096
+"""The bytes of a page. If each row of a strip is in another page, its addresses take as long as packing."""
+
 
 def symbol(dtype: dtypes.DType) -> str:
     """Return the symbol of the GEMM function for a dtype, and begin to compile the function."""
@@ -60,9 +63,9 @@ def longest(is_turned: bool) -> int:
     return most // 2 if is_turned else most
 
 
-def stays(m: int, is_turned: bool) -> bool:
-    """Return whether strips of b are read without packing, for `m` rows of a."""
-    return not is_turned and m <= _FEW * tile().down
+def stays(m: int, row: int, is_turned: bool) -> bool:
+    """Return whether strips of b, whose rows have `row` bytes, are read without packing for `m` rows of a."""
+    return not is_turned and m <= _FEW * tile().down and row < _PAGE
 
 
 def _kind(dtype: dtypes.DType) -> str:

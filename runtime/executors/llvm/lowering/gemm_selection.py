@@ -177,7 +177,7 @@ class Product:
         across = tile.across // size
         strips, tiles = -(-n // across), -(-m // tile.down)
         high, turns = _evenly(tiles, threads)
-        stays = gemm_blocked.stays(m, self.b.turned)
+        stays = gemm_blocked.stays(m, n * size, self.b.turned)
         packing = 0 if stays else PACKING
         by_rows = -(-strips // threads) * (tiles + packing) >= turns * strips * (high + packing)
         down, along = (1, m) if self.a.turned else (k, 1)

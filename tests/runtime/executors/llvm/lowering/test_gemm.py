@@ -69,10 +69,10 @@ def test_all_sizes_and_layouts(dtype: str) -> None:
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int8", "int32"])
 def test_strips(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Strips that are whole, narrow, and cut at the edge; few rows and many; and more of them than the cache has."""
+    """Strips that are whole, narrow, and cut at the edge; few rows and many; long rows; and more than the cache has."""
     monkeypatch.setattr(gemm_selection, "LARGE", 1)
     monkeypatch.setattr(gemm_selection, "UNPACKED", 0)
-    sizes = ((1, 2, 1), (3, 70, 9), (13, 25, 17), (16, 48, 33), (5, 7, 1100))
+    sizes = ((1, 2, 1), (3, 70, 9), (13, 25, 17), (16, 48, 33), (9, 1030, 3), (5, 7, 1100))
     check_sizes(dtype, [size for size in sizes for _ in TURNED], TURNED * len(sizes))
 
 
