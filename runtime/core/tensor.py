@@ -205,6 +205,12 @@ class EagerTensor(Tensor):
         self._array: np.ndarray[Any, Any] = array
         self._kind = kind  # computed at first use
 
+    def __init_subclass__(cls) -> NoReturn:
+        raise TypeError(
+            f"{cls.__name__}: EagerTensor is not an acceptable base type. Make a `tf.experimental.ExtensionType` with "
+            "a field of type `tf.Tensor` instead."
+        )
+
     @property
     def dtype(self) -> dtypes.DType:
         return (self._kind or abstract_value_of(self)).dtype

@@ -169,6 +169,13 @@ def test_an_eager_tensor_has_no_graph_attributes(attribute):
         getattr(tensor, attribute)
 
 
+def test_the_class_of_eager_tensors_has_no_subclasses() -> None:
+    with pytest.raises(TypeError, match=r"^Rows: EagerTensor is not an acceptable base type\."):
+
+        class Rows(type(tf.constant(1.0))):  # type: ignore[misc]
+            pass
+
+
 def test_a_tensor_has_attributes_of_its_user() -> None:
     x = tf.constant(1.0)
     x._keras_logits = 2
