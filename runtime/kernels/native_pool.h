@@ -31,7 +31,7 @@
 #define MOST 16         /* threads that run a loop */
 #define PIECES 8        /* parts for each thread, if there are enough iterations */
 #define SLOTS 4
-#define SPINS 3000      /* polls for work before a thread sleeps, about 60 microseconds: the next loop mostly comes sooner */
+#define SPINS 30000     /* polls for work before a thread sleeps, about 600 microseconds: to wake it takes up to 100 */
 #define POLLS 2000      /* polls for the last part before a caller sleeps */
 #define PATIENCE 50000  /* nanoseconds of waiting, beyond twice the own work, that show a busy machine, */
 #define ABSENCE 16      /* and how many times as long loops run without threads then */
