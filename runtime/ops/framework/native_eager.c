@@ -584,6 +584,34 @@ static void forget_operator(PyObject *object)
     Py_TYPE(object)->tp_free(object);
 }
 
+/* Return the class of functions, which methods are for `inspect` and for the specifications of mocks. */
+static PyObject *class_of_operator(PyObject *self, void *closure)
+{
+    return Py_NewRef(&PyFunction_Type);
+}
+
+/* Return the name by which pickles find the operator, as they do functions. */
+static PyObject *reduced_operator(PyObject *self, PyObject *nothing)
+{
+    return PyObject_GetAttrString(((Operator *)self)->method, "__qualname__");
+}
+
+static PyMethodDef methods_of_operator[] = {
+    {"__reduce__", reduced_operator, METH_NOARGS, NULL},
+    {NULL},
+};
+
+static PyObject *doc_of_operator(PyObject *self, void *closure)
+{
+    return PyObject_GetAttrString(((Operator *)self)->method, "__doc__");
+}
+
+static PyGetSetDef getters_of_operator[] = {
+    {"__doc__", doc_of_operator, NULL, NULL, NULL},
+    {"__class__", class_of_operator, NULL, NULL, NULL},
+    {NULL},
+};
+
 static PyMemberDef members_of_operator[] = {
     {"__func__", T_OBJECT_EX, offsetof(Operator, method), READONLY, NULL},
     {NULL},
@@ -598,6 +626,8 @@ static PyTypeObject OperatorType = {
     .tp_call = PyVectorcall_Call,
     .tp_descr_get = bound_operator,
     .tp_getattro = attribute_of_operator,
+    .tp_methods = methods_of_operator,
+    .tp_getset = getters_of_operator,
     .tp_members = members_of_operator,
 };
 
