@@ -20,7 +20,7 @@ import re
 import sys
 import types
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from .errors import is_own_file, is_own_frame, keeps_frames, leave_no_trace, strip_frames
@@ -44,7 +44,8 @@ def leaves_no_trace(function: F) -> F:
     The function stays the same object, and its calls have no frame more.
     """
     if sys.version_info < _UNKNOWN:
-        function.__code__ = _with_handler(function.__code__, _leave_no_trace)
+        code = function.__code__
+        function.__code__ = _with_handler(code, code.co_consts, _leave_no_trace)
     return function
 
 
@@ -73,19 +74,27 @@ def filter_tracebacks(package: str, loaded: str = "") -> None:
 
 def _filter_members(members: Mapping[str, Any]) -> None:
     for name, member in list(members.items()):
-        if type(member) in _WRAPPERS:
-            member = getattr(member, _WRAPPERS[type(member)])
-        if type(member) is types.FunctionType:
+        kind: Any = type(member)
+        if kind in _WRAPPERS:
+            member = getattr(member, _WRAPPERS[kind])
+            kind = type(member)
+        if kind is types.FunctionType:
             if not name.startswith("_") or name.endswith("__") or name in _CALLED_BY_C:
                 _filter_function(member)
-        elif type(getattr(type(member), "__func__", None)) is types.MemberDescriptorType:
-            _filter_members({name: member.__func__})  # of an operator in C
-        elif isinstance(member, property):
+        elif _has_function(kind):
+            _filter_members({name: member.__func__})
+        elif issubclass(kind, property):
             _filter_members({"fget": member.fget, "fset": member.fset, "fdel": member.fdel})
-        elif isinstance(member, type) and member not in _CLASSES:
+        elif issubclass(kind, type) and member not in _CLASSES:
             _CLASSES.add(member)
             if is_own_file(getattr(sys.modules.get(member.__module__), "__file__", None) or ""):
                 _filter_members(vars(member))
+
+
+@functools.cache
+def _has_function(kind: type) -> bool:
+    """Return whether objects of a class hold a function in a slot: operators in C."""
+    return type(getattr(kind, "__func__", None)) is types.MemberDescriptorType
 
 
 def _filter_function(function: types.FunctionType) -> None:
@@ -96,23 +105,24 @@ def _filter_function(function: types.FunctionType) -> None:
 
 def _filtered(code: types.CodeType) -> types.CodeType:
     """Return `code` with the handler for its whole body, and for the functions that it defines."""
-    constants = tuple(
-        _filtered(c) if isinstance(c, types.CodeType) and not c.co_name.startswith("<") else c
+    constants = [
+        _filtered(c) if type(c) is types.CodeType and not c.co_name.startswith("<") else c
         for c in code.co_consts
-    )
-    return _with_handler(code.replace(co_consts=constants), _filter)
+    ]
+    return _with_handler(code, constants, _filter)
 
 
-def _with_handler(code: types.CodeType, act: Callable[[], None]) -> types.CodeType:
-    """Return `code` with a handler for its whole body, which calls `act`."""
-    if len(code.co_consts) > _LARGEST_OPERAND:
-        return code
+def _with_handler(code: types.CodeType, constants: Sequence[Any], act: Callable[[], None]) -> types.CodeType:
+    """Return `code` with these constants, and a handler for its whole body, which calls `act`."""
+    if len(constants) > _LARGEST_OPERAND:
+        return code.replace(co_consts=tuple(constants))
+    body = code.co_code
     handler = bytearray(_HANDLER.code)
-    handler[_HANDLER.operand] = len(code.co_consts)
+    handler[_HANDLER.operand] = len(constants)
     return code.replace(
-        co_code=code.co_code + handler,
-        co_consts=(*code.co_consts, act),
-        co_exceptiontable=_table(code.co_exceptiontable, len(code.co_code) // 2),
+        co_code=body + handler,
+        co_consts=(*constants, act),
+        co_exceptiontable=_table(code.co_exceptiontable, len(body) // 2),
         co_linetable=code.co_linetable + _HANDLER.lines,
         co_stacksize=max(code.co_stacksize, _HANDLER.stack_size),
     )
