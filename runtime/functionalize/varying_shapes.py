@@ -9,7 +9,7 @@ shapes, too, but there two sizes become the same if they are equal in the last c
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Generic, TypeVar
 
 from .. import dtypes
@@ -74,9 +74,9 @@ class ByPattern(Generic[T]):
     'code'
     """
 
-    def __init__(self, fixed: Container[int] = ()) -> None:
+    def __init__(self, fixed: Iterable[int] = ()) -> None:
         """Make an empty table; the sizes of the inputs in `fixed` are static."""
-        self._fixed = fixed
+        self._fixed = frozenset(fixed)
         self._seen: tuple[Shapes, ...] = ()
         self._values: dict[Shapes, T] = {}
         self._is_closed = False

@@ -88,9 +88,10 @@ def lowered(
         raise CannotCompileError([why])
     from . import unit_cache
 
-    given = [i for i, argument in enumerate(arguments) if not isinstance(argument, Constant)]
+    given = (i for i, argument in enumerate(arguments) if not isinstance(argument, Constant))
+    places = {number: place for place, number in enumerate(given)}
     first = len(graph.outputs) - len(assigned)
-    donors = {first + i: given.index(number) for i, number in enumerate(assigned)}
+    donors = {first + i: places[number] for i, number in enumerate(assigned)}
     is_kept = tasks is not None and not is_measured and not is_located
     key = unit_cache.key(graph, arguments, donors, with_sizes) if is_kept else None
     unit = unit_cache.read(key) if key is not None else None
