@@ -35,7 +35,7 @@ demo: $(VENV)/installed  ## install, convert a program, run it, show its graph a
 
 .PHONY: test
 test: $(VENV)/installed-dev  ## install with the dev extra and run all tests
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
+	$(BIN)/python -m pytest --numprocesses $$($(BIN)/python -c "import os; print(1 + os.cpu_count())") --dist loadfile
 
 .PHONY: fuzz
 fuzz: $(VENV)/installed-dev  ## test random programs and graphs; AGC_FUZZ=20000 sets the number
