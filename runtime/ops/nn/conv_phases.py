@@ -78,10 +78,9 @@ def _phases(slide: Sliding, axis: int) -> Iterator[_Phase]:
         taps = range(first, window, step)
         apart = step * dilation // stride
         outputs = -(-(size - phase) // stride)
-        low = (phase + before - taps[-1] * dilation) // stride  # the first window of the first element
-        high = (
-            phase + before - first * dilation
-        ) // stride + outputs  # after the last window of the last one
+        # The first window of the first element, and the window after the last one of the last element
+        low = (phase + before - taps[-1] * dilation) // stride
+        high = (phase + before - first * dilation) // stride + outputs
         inside = slice(min(max(low, 0), count), max(min(high, count), 0))
         if inside.start < inside.stop:
             yield _Phase(

@@ -61,7 +61,7 @@ def test_the_gradient_of_a_matrix_is_one_product(dtype: object, exact: float) ->
 
 
 def stored(graph: Graph) -> int:
-    """How many factors the loops of a graph store for products after them."""
+    """Return how many factors the loops of a graph store for products after them."""
     return sum(each.type == "array_write" for each in graph.walk())
 
 

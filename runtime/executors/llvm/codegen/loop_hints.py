@@ -46,7 +46,9 @@ def of_body(blocks: Sequence[Any], count: int, each_once: bool) -> Sequence[Any]
     wide = ["llvm.loop.vectorize.width", lanes]
     if count >= _MANY * lanes:
         return [wide, *(_IN_PAIRS if each_once else ())]
-    return [*_ALONE, *([wide, *_MASKED] if vector_bytes() >= _MASKS else ())] if each_once else ()
+    if not each_once:
+        return ()
+    return [wide, *_ALONE, *_MASKED] if vector_bytes() >= _MASKS else _ALONE
 
 
 def _lanes(blocks: Sequence[Any]) -> int:
