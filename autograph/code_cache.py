@@ -18,8 +18,8 @@ from typing import Any
 
 from .disk_cache import Store, digest, sources
 
-LIMIT = 4000  # entries of one version of Python
-_BYTES = 1 << 30
+# A large library has thousands of functions, and an entry for each takes about 5 KB.
+_STORE = Store(sys.implementation.cache_tag or "python", files=20_000, size=1 << 30)
 
 Answer = Callable[[Any], bool]
 
@@ -32,12 +32,11 @@ class Entry:
 
     def __init__(self, text: str, filename: str, part: Any = None, context: bytes = b"") -> None:
         self.name = _name_of(filename, part)
-        self._store = Store(sys.implementation.cache_tag or "python", LIMIT, _BYTES)
         self._context = text.encode(errors="surrogatepass"), context
 
     def read(self, answer: Answer) -> CodeType | None:
         """Return the cached code, if it is still valid: `answer` returns the current answer to a question."""
-        body = self._store.read(self.name, _version(), *self._context)
+        body = _STORE.read(self.name, _version(), *self._context)
         if body is None:
             return None
         answers, code = marshal.loads(body)
@@ -46,7 +45,7 @@ class Entry:
 
     def write(self, code: CodeType, answers: Mapping[Any, bool]) -> None:
         """Store the code, with the answers to the questions of the conversion."""
-        self._store.write(self.name, marshal.dumps((dict(answers), code)), _version(), *self._context)
+        _STORE.write(self.name, marshal.dumps((dict(answers), code)), _version(), *self._context)
 
 
 def _name_of(filename: str, part: Any) -> str:

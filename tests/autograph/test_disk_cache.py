@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from agc.autograph import disk_cache
+from agc.autograph import code_cache, disk_cache
 from agc.autograph.disk_cache import Store
 
 STORES = {"modules": Store("cpython-311", 100, 1 << 20), "objects": Store("native", 100, 1 << 20)}
@@ -172,6 +172,19 @@ def test_few_writes_look_at_the_other_entries(top: Path, monkeypatch: pytest.Mon
     small.write("one too many", b"8 bytes.")
     assert len(looks) == 2
     assert len(found(top / "small")) == 15
+
+
+def test_storing_many_functions_looks_at_the_other_entries_once(
+    top: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[object] = []
+    found = os.listdir
+    monkeypatch.setattr(os, "listdir", lambda folder: (looks.append(folder), found(folder))[1])
+    code = compile("x = 1", "module.py", "exec")
+    for number in range(20):
+        code_cache.Entry("x = 1", "module.py", part=number).write(code, {})
+    assert len(looks) == 1
+    assert len(list(top.glob("*/*.agc"))) == 20
 
 
 @pytest.fixture
