@@ -27,6 +27,7 @@ from .conversion_log import LISTING
 
 if TYPE_CHECKING:
     from .function_code import ConvertedCode
+    from .reachable_callables import ReachableCallables
 
 FRAMES_FOR_ONE = 8  # stack frames per frame of user code, while a staged block is traced
 _DEEP = 8_000  # Python frames take no C stack, but those of the libraries in between may
@@ -51,7 +52,8 @@ class CodePatcher:
         self._codes: CodeMap[CodeType] = CodeMap()  # the user's code → the converted code
         self._stays: CodeMap[bool] = CodeMap()  # code that needs no conversion, or cannot be converted
         self.refused: CodeMap[ConversionError] = CodeMap()  # code that cannot be converted → the error
-        self._met: CodeMap[bool] = CodeMap()  # the classes met during the current traces
+        self._met: CodeMap[bool] = CodeMap()  # the classes and methods met during the current traces
+        self._reachable: ReachableCallables | None = None  # from the roots of the innermost trace
         self._own: dict[FunctionType, CodeType] = {}  # the functions with converted code → the user's code
 
     @contextmanager
@@ -63,24 +65,25 @@ class CodePatcher:
         with raised_recursion_limit(_limit_for), rare_collections():
             with self._lock:
                 self.depth += 1
+                outer, self._reachable = self._reachable, None
             try:
                 self._look(roots)
                 yield
             finally:
                 with self._lock:
                     self.depth -= 1
+                    self._reachable = outer
                     if not self.depth:
                         self._put_back()
 
-    def meet(self, cls: type) -> None:
-        """Convert the methods of a class that converted code instantiates or calls a method of."""
-        if cls in self._met:
+    def meet(self, root: type | FunctionType) -> None:
+        """Convert what is reachable from a class that converted code instantiates, or from a method that it calls."""
+        if root in self._met:
             return
         with self._lock:
             if self.depth:  # otherwise the trace of another thread has ended in the meantime
-                self._met[cls] = True
-                if policy.is_user_class(cls):
-                    self._look([cls])
+                self._met[root] = True
+                self._look([root])
 
     def with_own_code(self, f: FunctionType) -> FunctionType:
         """Return a function with the user's code of `f`: `f` itself unless it has converted code now."""
@@ -95,7 +98,9 @@ class CodePatcher:
         from .reachable_callables import ReachableCallables
 
         with self._lock:
-            for f in ReachableCallables().look(roots):
+            if self._reachable is None:
+                self._reachable = ReachableCallables()
+            for f in self._reachable.look(roots):
                 self._convert(f)
 
     def _convert(self, f: FunctionType) -> None:

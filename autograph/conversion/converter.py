@@ -148,6 +148,8 @@ class Converter:
     def method(self, f: MethodType) -> MethodType:
         if self._in_place.depth:
             self._in_place.meet(f.__self__ if isinstance(f.__self__, type) else type(f.__self__))
+            if type(f.__func__) is FunctionType:
+                self._in_place.meet(f.__func__)
         function = self.converted(f.__func__)
         return f if function is f.__func__ else MethodType(function, f.__self__)
 

@@ -1,7 +1,7 @@
 """Reachable callables: the functions and classes that may run when a function is called.
 
     @tf.function                     names      scores, Angle, sorted
-    def best(scores):                follows    Angle: all methods, the names in these, the bases, …
+    def best(scores):                follows    Angle: methods that are named, the names in these, the bases, …
         a = Angle(scores)     ==>    uncalled   Angle.__init__ (Python calls it), by_size (sorted calls it)
         return sorted(a, key=by_size)
 
@@ -86,19 +86,22 @@ class ReachableCallables:
         self.uncalled: dict[FunctionType, None] = {}
         self._seen: dict[int, Any] = {}  # by id; keeps the objects alive, so that ids stay unique
         self._pending: list[Any] = []
+        self._named: set[str] = set()  # by the followed functions
+        self._waiting: dict[str, list[Any]] = {}  # methods that no followed function has named yet
         self._by_name: dict[str, list[Any]] = {}  # methods, and functions that are attributes
         self._followed: list[FunctionType] = []  # not yet searched for names that they pass on
         self._passed_on: set[str] = set()
 
-    def look(self, roots: Iterable[Any]) -> Iterable[FunctionType]:
-        """Return the reachable functions that converted code does not call itself."""
+    def look(self, roots: Iterable[Any]) -> list[FunctionType]:
+        """Return the newly found functions that converted code does not call itself."""
+        known = len(self.uncalled)
         for root in roots:
             self._see(root)
         while self._pending and len(self._seen) < _ENOUGH:
             self._follow(self._pending.pop())
             if not self._pending and self._by_name:
                 self._see_passed_on()
-        return self.uncalled
+        return list(self.uncalled)[known:]
 
     def _see_passed_on(self) -> None:
         """Visit the callables whose names the followed functions use for more than a call."""
@@ -162,6 +165,10 @@ class ReachableCallables:
             return
         names = names_of(f)
         self._followed.append(f)
+        for name in names.all - self._named:
+            self._named.add(name)
+            for method in self._waiting.pop(name, ()):
+                self._see(method)
         for name, value in [*_globals(f, names.all), *_named(cells)]:
             if _is_open(type(value)):
                 self._see(value, held=_is(value, _WRAPPERS) and name in names.passed_on(f))
@@ -189,7 +196,12 @@ class ReachableCallables:
                 function = member if _is(member, FunctionType) else getattr(member, "__func__", member)
                 if is_method:
                     self._by_name.setdefault(name, []).append(function)
-                self._see(function, held=special or name in libraries or not is_method)
+                if special or name in libraries or not is_method:
+                    self._see(function, held=True)
+                elif name in self._named:
+                    self._see(function)
+                else:
+                    self._waiting.setdefault(name, []).append(function)
 
     def _object(self, value: Any) -> None:
         cls = type(value)

@@ -1,19 +1,19 @@
 """Facts about code objects, kept for as long as the code lives.
 
 Code objects compare by value: two modules with the same source have *equal* code. Facts about one function
-must not apply to the other, so a `CodeMap` compares by identity. It does not keep the code alive. Classes may
-be keys too, as their metaclass may define equality.
+must not apply to the other, so a `CodeMap` compares by identity. It does not keep the code alive. Functions
+may be keys too, and classes, whose metaclass may define equality.
 """
 
 from __future__ import annotations
 
 import weakref
 from collections.abc import Iterator
-from types import CodeType
+from types import CodeType, FunctionType
 from typing import Generic, TypeVar
 
 Fact = TypeVar("Fact")
-Subject = CodeType | type
+Subject = CodeType | type | FunctionType
 
 
 class CodeMap(Generic[Fact]):

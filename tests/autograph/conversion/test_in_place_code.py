@@ -73,6 +73,21 @@ def test_methods_have_their_own_code_after_a_trace() -> None:
     assert list(dis.get_instructions(Angle.__add__)) == before
 
 
+def test_callbacks_of_methods_whose_name_is_computed() -> None:
+    def doubled(x: Any) -> Any:
+        return 2 * x if x > 0 else -x
+
+    class Visitor:
+        def visit(self, kind: str, x: Any) -> Any:
+            return getattr(self, f"visit_{kind}")(x)
+
+        def visit_doubled(self, x: Any) -> Any:
+            return next(map(doubled, [x]))
+
+    f = tf.function(lambda x: Visitor().visit("doubled", x))
+    assert [int(f(tf.constant(x))) for x in (3, -4)] == [6, 4]
+
+
 def test_functions_stay_converted_until_the_outermost_trace_ends() -> None:
     found = []
 

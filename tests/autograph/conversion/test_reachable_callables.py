@@ -65,6 +65,25 @@ def test_special_methods_and_functions_of_descriptors_are_listed():
     assert seen(lambda special: sorted([], key=special.plain), Special(1)) == {*expected, "Base.plain"}
 
 
+class Sorter(Base):
+    def first(self, xs):
+        return sorted(xs, key=self.rank)[0]
+
+    def rank(self, x):
+        return x if x > self.x else self.x
+
+    def show(self, xs):
+        return sorted(xs, key=other)
+
+
+def test_methods_that_no_function_names_are_not_followed():
+    assert seen(lambda xs: Sorter(1).first(xs)) == {"Base.__init__", "Sorter.rank"}
+    assert seen(lambda xs: Sorter(1).show(xs)) == {"Base.__init__", "other"}
+    found = ReachableCallables()
+    assert found.look([lambda xs: Sorter(1)]) == [Base.__init__]
+    assert found.look([Sorter.first]) == [Sorter.rank]
+
+
 def test_wrappers_of_libraries():
     @functools.lru_cache
     def cached(x):
