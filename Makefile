@@ -3,11 +3,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 ELKJS := https://registry.npmjs.org/elkjs/-/elkjs-0.12.1.tgz
-EXTENSIONS := runtime/executors/llvm/call/native_call.c runtime/kernels/random/native_draws.c \
-	runtime/kernels/native_products.c runtime/kernels/native_rows.c runtime/kernels/special_functions/native_tables.c \
-	autograph/conversion/native_callees.c \
-	runtime/ops/framework/native_eager.c runtime/ops/nn/native_windows.c \
-	$(wildcard runtime/core/*.h runtime/kernels/*.h runtime/ops/framework/*.h runtime/executors/llvm/call/*.h)
+EXTENSIONS := $(shell find autograph runtime -name 'native_*.c' -o -name 'native_*.h')
 
 # Workers and the processes that tests start share the byte code of one compilation.
 unexport PYTHONDONTWRITEBYTECODE

@@ -11,16 +11,11 @@ from setuptools import Extension, setup
 
 ROOT = Path(__file__).parent
 
-SOURCES = (
-    "runtime/executors/llvm/call/native_call.c",
-    "runtime/kernels/random/native_draws.c",
-    "runtime/kernels/native_products.c",
-    "runtime/kernels/native_rows.c",
-    "runtime/kernels/special_functions/native_tables.c",
-    "autograph/conversion/native_callees.c",
-    "runtime/ops/framework/native_eager.c",
-    "runtime/ops/nn/native_windows.c",
-)
+SOURCES = [
+    str(path.relative_to(ROOT))
+    for package in ("autograph", "runtime")
+    for path in sorted(ROOT.glob(f"{package}/**/native_*.c"))
+]
 """Each becomes a module with the same name after an underscore, in the same folder."""
 
 HEADERS = [str(path.relative_to(ROOT)) for path in sorted(ROOT.glob("runtime/**/*.h"))]

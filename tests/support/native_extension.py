@@ -8,16 +8,7 @@ import subprocess
 import sysconfig
 
 ROOT = pathlib.Path(__file__).parents[2]
-SOURCES = (
-    ROOT / "runtime/executors/llvm/call/native_call.c",
-    ROOT / "runtime/kernels/random/native_draws.c",
-    ROOT / "runtime/kernels/native_products.c",
-    ROOT / "runtime/kernels/native_rows.c",
-    ROOT / "runtime/kernels/special_functions/native_tables.c",
-    ROOT / "autograph/conversion/native_callees.c",
-    ROOT / "runtime/ops/framework/native_eager.c",
-    ROOT / "runtime/ops/nn/native_windows.c",
-)
+SOURCES = (*ROOT.glob("autograph/**/native_*.c"), *ROOT.glob("runtime/**/native_*.c"))
 HEADERS = tuple(ROOT.glob("runtime/**/*.h"))
 
 

@@ -55,7 +55,9 @@ def _rsqrt(x: Array) -> Array:
 def _sigmoid(x: Array) -> Array:
     if x.dtype == np.float16:  # exponentials of float16 overflow where the result is not yet zero
         return _sigmoid(x.astype(np.float32)).astype(np.float16)
-    return np.reciprocal(np.exp(-x) + x.dtype.type(1))
+    y = np.empty(x.shape, x.dtype)  # all steps in one array, also of rank 0
+    np.exp(np.negative(x, y), y)
+    return np.reciprocal(np.add(y, 1, y), y)
 
 
 def _softplus(x: Array) -> Array:
