@@ -6,13 +6,12 @@
 
    eager_calls.py has the same in Python, and op.py and op_families.py the calls. */
 
-#include "native_tape.h"
+#include "native_loops.h"
 #include "native_index.h"
 
 #include <time.h>
 
 #define ARRAYS 64       /* arguments of a kernel */
-#define LARGE (1 << 17) /* bytes of an array whose kernels are timed */
 #define SLOW 40000      /* nanoseconds of a kernel that count */
 
 enum { ATTRIBUTES, COMPUTE, DTYPES, IS_CLOSED, IS_PLAIN, KINDS, OP, POSITIONS, RETURNS_MANY, TAIL, TEMPLATE, SLOTS };
@@ -22,7 +21,7 @@ static const char *const slot_names[SLOTS] = {
 };
 
 /* Set by `register`. */
-static PyObject *Assigned, *EagerCall, *silence, *silent, *begin, *end, *refused, *busy, *stack, *placement, *numbers, *operand;
+static PyObject *Assigned, *EagerCall, *silence, *begin, *end, *refused, *busy, *stack, *placement, *numbers, *operand;
 static Py_ssize_t slots[SLOTS];
 static PyObject *no_recorders; /* an empty list */
 static PyObject *name_failed, *name_results, *name_recorders, *name_observed, *name_compute, *name_fields, *name_slow, *name_variable;
@@ -45,7 +44,6 @@ static PyObject *as_array(PyObject *found, PyObject *dtype)
    that has nothing but this setting, which is quicker than to set and reset it. */
 static PyObject *quietly(PyObject *compute, PyObject *const *arguments, Py_ssize_t count, int is_closed)
 {
-    static int is_entered = 0; /* by a kernel that let other threads run */
     PyObject *kind, *error, *trace, *before = NULL;
     int enters = is_closed && !is_entered && silent != Py_None;
     if (enters ? PyContext_Enter(silent) < 0 : (before = PyObject_CallOneArg(begin, silence)) == NULL) return NULL;
@@ -270,7 +268,8 @@ typedef struct {
     vectorcallfunc vectorcall;
     PyObject *op, *calls, *python, *converted; /* the operation, its kept calls, and two methods: see `Op._fields` */
     PyObject *compute, *accepted, *kept;       /* of an elementwise operation, else NULL */
-    int operands, on_numbers, is_closed, by_reference;
+    PyObject *ufunc;                           /* the function of NumPy that computes the same; None if there is none */
+    int operands, on_numbers, is_closed, is_light, by_reference;
 } EagerOp;
 
 /* Return whether operands have one accepted dtype; -1 with an exception. */
@@ -287,8 +286,10 @@ static int are_accepted(EagerOp *self, PyObject *const *x)
     return PySet_Contains(self->accepted, dtype);
 }
 
-/* Return the result for tensors of one accepted dtype; None if they must be checked. */
-static PyObject *computed_elementwise(EagerOp *self, PyObject *const *x, PyObject *recorders)
+typedef enum { OR_CONVERT, OR_NOTHING } Otherwise; /* what happens to a call that is not kept */
+
+/* Return the array that the kernel makes of tensors of one accepted dtype. */
+static PyObject *computed_arrays(EagerOp *self, PyObject *const *x)
 {
     PyObject *arrays[2];
     int size = self->operands, is_scalar = self->on_numbers;
@@ -301,7 +302,23 @@ static PyObject *computed_elementwise(EagerOp *self, PyObject *const *x, PyObjec
     PyObject *found = NULL;
     if (arrays[0] != NULL && arrays[size - 1] != NULL) found = quietly(self->compute, arrays, size, self->is_closed);
     for (int i = 0; i < size; i++) Py_XDECREF(arrays[i]);
-    found = as_array(found, Py_None);
+    return as_array(found, Py_None);
+}
+
+static PyObject *run_kept(EagerOp *self, PyObject *const *args, Py_ssize_t count, PyObject *names, PyObject *recorders,
+                          Otherwise otherwise);
+
+/* Return the result for tensors of one accepted dtype; None if they must be checked. A call with a large tensor is kept,
+   for it may be compiled, unless the loop takes no longer than the memory does. */
+static PyObject *computed_elementwise(EagerOp *self, PyObject *const *x, PyObject *recorders)
+{
+    int size = self->operands, is_any_large = is_large(AT(x[0], array_offset)) || is_large(AT(x[size - 1], array_offset));
+    int is_loop = self->ufunc != Py_None && (self->is_light || !is_any_large);
+    PyObject *found = is_loop ? looped(self->ufunc, x, size) : NULL;
+    if (found == NULL && !PyErr_Occurred()) {
+        if (is_any_large) return run_kept(self, x, size, NULL, recorders, OR_CONVERT);
+        found = computed_arrays(self, x);
+    }
     PyObject *result = new_tensor(found, found == NULL ? Py_None : same_kind(found, x[0]));
     if (result == NULL && PyErr_ExceptionMatches(refused)) { /* the complete way raises the full message */
         PyErr_Clear();
@@ -313,21 +330,13 @@ static PyObject *computed_elementwise(EagerOp *self, PyObject *const *x, PyObjec
     return result;
 }
 
-typedef enum { OR_CONVERT, OR_NOTHING } Otherwise; /* what happens to a call that is not kept */
-
-static PyObject *run_kept(EagerOp *self, PyObject *const *args, Py_ssize_t count, PyObject *names, PyObject *recorders,
-                          Otherwise otherwise);
-
-/* Return the result of an elementwise operation on tensors, variables and a number; None if they must be checked. A call
-   with a large tensor is kept, for it may be compiled. */
+/* Return the result of an elementwise operation on tensors, variables and a number; None if they must be checked. */
 static PyObject *elementwise(EagerOp *self, PyObject *const *given, PyObject *recorders)
 {
     PyObject *x[2] = {NULL, NULL}, *result = NULL;
     int size = self->operands, are_set = set_operands(x, given, size, recorders);
     if (are_set > 0) are_set = are_accepted(self, x);
-    if (are_set > 0 && (is_large(AT(x[0], array_offset)) || is_large(AT(x[size - 1], array_offset))))
-        result = run_kept(self, x, size, NULL, recorders, OR_CONVERT);
-    else if (are_set > 0) result = computed_elementwise(self, x, recorders);
+    if (are_set > 0) result = computed_elementwise(self, x, recorders);
     else if (are_set == 0) result = Py_NewRef(Py_None);
     Py_XDECREF(x[0]);
     Py_XDECREF(x[1]);
@@ -356,13 +365,16 @@ static void set_field(PyObject **field, PyObject *value)
 static int prepare(EagerOp *self)
 {
     PyObject *fields = PyObject_CallMethodNoArgs(self->op, name_fields);
-    PyObject *calls, *python, *converted, *compute = NULL, *accepted = NULL, *kept = NULL;
-    int operands = 0, on_numbers = 0, is_closed = 0, by_reference;
+    PyObject *calls, *python, *converted, *compute = NULL, *accepted = NULL, *kept = NULL, *ufunc = Py_None;
+    int operands = 0, on_numbers = 0, is_closed = 0, is_light = 0, by_reference;
     if (fields == NULL) return -1;
-    int failed = !PyArg_ParseTuple(fields, "O!OOp|iOO!Opp", &PyDict_Type, &calls, &python, &converted, &by_reference,
-                                   &operands, &compute, &PySet_Type, &accepted, &kept, &on_numbers, &is_closed);
+    int failed = !PyArg_ParseTuple(fields, "O!OOp|iOO!OppOp", &PyDict_Type, &calls, &python, &converted, &by_reference,
+                                   &operands, &compute, &PySet_Type, &accepted, &kept, &on_numbers, &is_closed, &ufunc,
+                                   &is_light);
     if (!failed && operands > (compute == NULL ? 0 : 2))
         failed = !PyErr_Format(PyExc_TypeError, "an elementwise operation takes one or two tensors");
+    if (!failed && ufunc != Py_None && !Py_IS_TYPE(ufunc, &PyUFunc_Type))
+        failed = !PyErr_Format(PyExc_TypeError, "%R is no function of NumPy on elements", ufunc);
     if (!failed) {
         set_field(&self->calls, calls);
         set_field(&self->python, python);
@@ -370,9 +382,11 @@ static int prepare(EagerOp *self)
         set_field(&self->compute, compute);
         set_field(&self->accepted, accepted);
         set_field(&self->kept, kept);
+        set_field(&self->ufunc, ufunc);
         self->operands = operands;
         self->on_numbers = on_numbers;
         self->is_closed = is_closed;
+        self->is_light = is_light;
         self->by_reference = by_reference;
     }
     Py_DECREF(fields);
@@ -452,6 +466,7 @@ static void forget_op(PyObject *object)
     EagerOp *self = (EagerOp *)object;
     PyObject *fields[] = {
         self->op, self->calls, self->python, self->converted, self->compute, self->accepted, self->kept,
+        self->ufunc,
     };
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) Py_XDECREF(fields[i]);
     Py_TYPE(object)->tp_free(object);
@@ -482,6 +497,7 @@ typedef struct {
     PyObject_HEAD
     vectorcallfunc vectorcall;
     PyObject *method, *ops; /* the method in Python, and a tuple of the callables of elementwise operations */
+    PyObject *ufunc;        /* of an assignment: what it does with the value and its operand; else NULL */
     int is_reflected;
 } Operator;
 
@@ -554,7 +570,9 @@ static PyObject *call_assignment(PyObject *object, PyObject *const *args, size_t
     int is_eager = names == NULL && PyVectorcall_NARGS(flags) == 2 && IS_A(args[0], Variable);
     PyObject *recorders = is_eager ? eager_recorders() : NULL, *result = NULL;
     PyObject *operand = recorders == NULL ? NULL : operand_for(args[0], args[1]);
-    if (operand != NULL && is_prepared(op) == 0) {
+    int is_done = operand == NULL || PyList_GET_SIZE(recorders) > 0 ? 0 : is_updated(args[0], self->ufunc, operand);
+    if (is_done > 0) result = Py_NewRef(Py_None);
+    else if (is_done == 0 && operand != NULL && is_prepared(op) == 0) {
         PyObject *given[] = {args[0], operand, Py_None}; /* as in the method, which keeps the call */
         result = run_kept(op, given, 3, NULL, recorders, OR_NOTHING);
     }
@@ -581,6 +599,7 @@ static void forget_operator(PyObject *object)
 {
     Py_XDECREF(((Operator *)object)->method);
     Py_XDECREF(((Operator *)object)->ops);
+    Py_XDECREF(((Operator *)object)->ufunc);
     Py_TYPE(object)->tp_free(object);
 }
 
@@ -657,9 +676,10 @@ static PyObject *make_operator(PyObject *module, PyObject *args)
 
 static PyObject *make_method(vectorcallfunc vectorcall, PyObject *args)
 {
-    PyObject *method, *op;
-    if (!PyArg_ParseTuple(args, "OO", &method, &op)) return NULL;
+    PyObject *method, *op, *ufunc = NULL;
+    if (!PyArg_ParseTuple(args, "OO|O!", &method, &op, &PyUFunc_Type, &ufunc)) return NULL;
     PyObject *ops = PyTuple_Pack(1, op), *made = ops == NULL ? NULL : operator_of(vectorcall, 1, method, ops, 0);
+    if (made != NULL) ((Operator *)made)->ufunc = Py_XNewRef(ufunc);
     Py_XDECREF(ops);
     return made;
 }
@@ -722,7 +742,8 @@ static PyMethodDef functions[] = {
     {"getitem", make_getitem, METH_VARARGS,
      "getitem(method, op)\n--\n\nReturn a method that tries basic indexing, which `op` records on tapes, and then `method`."},
     {"assignment", make_assignment, METH_VARARGS,
-     "assignment(method, op)\n--\n\nReturn a method of variables that tries a kept call of `op`, and then `method`."},
+     "assignment(method, op, ufunc=None)\n--\n\nReturn a method of variables that tries `ufunc` in place, a kept call of "
+     "`op`, and then `method`."},
     {"read", (PyCFunction)(void (*)(void))read_recorded, METH_FASTCALL,
      "read(variable, recorders)\n--\n\nReturn the present value of a variable, and record the read."},
     {"tape_computed", (PyCFunction)(void (*)(void))computed_on_tape, METH_FASTCALL,
@@ -740,6 +761,7 @@ static struct PyModuleDef definition = {
 PyMODINIT_FUNC PyInit__native_eager(void)
 {
     import_array();
+    import_umath();
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if ((*names[i].at = PyUnicode_InternFromString(names[i].name)) == NULL) return NULL;
     if ((no_attributes = PyDict_New()) == NULL || (no_recorders = PyList_New(0)) == NULL) return NULL;

@@ -26,7 +26,7 @@ from ...ir.batching import elementwise
 from ...ir.builder import Builder, current, stack
 from ...ir.facts import DeclaredFacts
 from ...ir.graph import Constant, Operand
-from ...ir.traits import ELEMENTWISE, TOTAL, Trait
+from ...ir.traits import BANDWIDTH_BOUND, ELEMENTWISE, INTEGER_ERRORS, TOTAL, Trait
 from ...ir.value_types import TensorType
 from . import eager_calls
 from .eager_calls import KeptAttributes
@@ -114,13 +114,16 @@ class Elementwise(Op):
         super().__init__(rule, expression=expression, **facts)
         self.element_operands = len(self._inputs)
         self.kernel(compute)
+        self._kernel = self.compute
         self._taken: set[Any] = set()
         self._kept = KeptAttributes({}, (None,) * len(self._inputs))
 
     def _eager_fields(self, count: int, on_numbers: bool = False) -> tuple[Any, ...]:
         """Return `_fields`, and what the C function reads of an operation on so many tensors."""
-        is_closed = eager_calls.is_closed(self)
-        return *super()._fields(), count, self.compute, self._taken, self._kept, on_numbers, is_closed
+        is_closed, is_light = eager_calls.is_closed(self), self.has(BANDWIDTH_BOUND)
+        is_ufunc = self.compute is self._kernel and not self.out and not self.has(INTEGER_ERRORS)
+        facts = on_numbers, is_closed, self.ufunc if is_ufunc else None, is_light
+        return *super()._fields(), count, self.compute, self._taken, self._kept, *facts
 
     def _call(self, *args: Any, **kwargs: Any) -> Any:
         if (

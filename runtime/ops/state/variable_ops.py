@@ -138,10 +138,12 @@ assign_sub_variable.no_gradient("an assignment has no gradient: the variable's n
 
 if native is not None:
     native.register(assigned=Assigned)
-    for _name, _operation in (
-        ("assign", assign_variable), ("assign_add", assign_add_variable), ("assign_sub", assign_sub_variable)
-    ):  # fmt: skip
-        setattr(Variable, _name, native.assignment(getattr(Variable, _name), _operation.__call__))
+    for _name, _operation, _ufunc in (
+        ("assign", assign_variable, ()),
+        ("assign_add", assign_add_variable, (np.add,)),
+        ("assign_sub", assign_sub_variable, (np.subtract,)),
+    ):
+        setattr(Variable, _name, native.assignment(getattr(Variable, _name), _operation.__call__, *_ufunc))
 
 
 @op(stateful=True, traits=KEEPS_VARIABLES)

@@ -1,0 +1,114 @@
+"""`assign_add` and `assign_sub` write into the array of a variable, unless its old value may still be read."""
+
+from __future__ import annotations
+
+import sys
+import threading
+
+import agc.runtime as tf
+import numpy as np
+import pytest
+from agc.runtime.ops.framework.eager_calls import native
+
+in_place = pytest.mark.skipif(native is None, reason="the C extension updates in place")
+
+
+def address(v: tf.Variable) -> int:
+    return v._array.ctypes.data  # type: ignore[no-any-return]
+
+
+@in_place
+@pytest.mark.parametrize("dtype", ["float32", "float16", "int8", "complex128"])
+@pytest.mark.parametrize("shape", [(), (3,), (2, 0), (300, 400)])
+def test_an_update_writes_into_the_memory_of_the_variable(dtype, shape):
+    v = tf.Variable(np.ones(shape, dtype))
+    v.assign_add(np.ones(shape, dtype))  # of a tensor that the variable shared with the conversion
+    before = address(v)
+    v.assign_add(tf.fill(shape, tf.cast(5, dtype)))
+    v.assign_sub(tf.fill(shape, tf.cast(2, dtype)))
+    assert address(v) == before
+    np.testing.assert_array_equal(v.numpy(), np.full(shape, 5, dtype))
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda v: v.value(),
+        lambda v: v.read_value(),
+        lambda v: v[:2],
+        lambda v: tf.identity(v),
+        lambda v: v.numpy(),
+        lambda v: np.asarray(v),
+        lambda v: tf.Variable(v),
+        lambda v: tf.function(lambda: v.value())(),
+        lambda v: memoryview(v._array),
+    ],
+)
+def test_a_value_that_was_read_stays(read):
+    v = tf.Variable([1.0, 2.0, 3.0])
+    value = read(v)
+    before = np.array(value)
+    v.assign_add([1.0, 1.0, 1.0])
+    v.assign_sub([5.0, 5.0, 5.0])
+    np.testing.assert_array_equal(np.array(value), before)
+    assert v.numpy().tolist() == [-3.0, -2.0, -1.0]
+
+
+def test_the_initial_value_and_an_assigned_one_stay():
+    first, second = tf.constant([1.0, 2.0]), tf.constant([5.0, 6.0])
+    v = tf.Variable(first)
+    v.assign_add([1.0, 1.0])
+    v.assign(second)
+    v.assign_sub([1.0, 1.0])
+    v.assign_add(v)
+    assert (first.numpy().tolist(), second.numpy().tolist()) == ([1.0, 2.0], [5.0, 6.0])
+    assert v.numpy().tolist() == [8.0, 10.0]
+
+
+def test_a_tape_differentiates_by_the_value_that_it_read():
+    v = tf.Variable([3.0])
+    with tf.GradientTape(persistent=True) as tape:
+        y = v * v
+        v.assign_add([1.0])
+        z = y * v
+    v.assign_sub([10.0])
+    assert tape.gradient(y, v).numpy().tolist() == [6.0]
+    assert z.numpy().tolist() == [36.0]
+
+
+def test_a_wrong_operand_is_refused_as_ever():
+    v = tf.Variable([1, 2], dtype=tf.int32)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="shapes must be equal"):
+        v.assign_add([1])
+    with pytest.raises((TypeError, ValueError)):
+        v.assign_sub([1.5, 2.5])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="does not take bool"):
+        tf.Variable([True]).assign_add([True])
+    assert v.numpy().tolist() == [1, 2]
+
+
+def test_threads_add_to_one_variable_and_read_whole_values():
+    v, one = tf.Variable(tf.zeros([20_000])), tf.ones([20_000])
+    torn = []
+
+    def add():
+        for _ in range(50):
+            v.assign_add(one)
+
+    def read():
+        for _ in range(50):
+            value = v.numpy()
+            torn.extend([value] if value.min() != value.max() else [])
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        threads = [threading.Thread(target=work) for work in (add, add, read, read)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert not torn
+    assert v.numpy()[0] == 100
