@@ -25,7 +25,9 @@ from ...core.tensor import EagerTensor
 from ...core.variable import Variable
 from ...ir.builder import recording_by, stack
 from ...ir.graph import Constant
-from .eager_calls import MOST, EagerCall, Elements, KnownOperand, have_key, kept_call, native, run_kept
+from .call_keys import Elements, KnownOperand, have_key
+from .eager_calls import MOST, EagerCall, native, run_kept
+from .kept_calls import kept_call
 from .signature import Signature
 
 F = TypeVar("F", bound=Callable[..., Any])

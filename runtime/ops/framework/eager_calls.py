@@ -4,10 +4,7 @@
         key                        (float32[2, 3], "axis", int, 1)
         EagerCall                  the kernel, its attributes axis=(1,) and keepdims=False, the result float32[2]
 
-The key has the abstract values of tensors and NumPy arrays, and the values of all other arguments. If the inference
-rule reads elements of a tensor, the key has these, too. So the rule accepts all calls with this key, and the results
-have the same types.
-
+kept_calls.py keeps the calls, by keys of call_keys.py.
 The C extension native_eager.c has the same, and the calls of operations around it.
 """
 
@@ -16,12 +13,12 @@ from __future__ import annotations
 import functools
 import math
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from typing import Any, Literal, NoReturn
+from collections.abc import Callable, Mapping, Sequence, Set
+from typing import Any, NoReturn
 
 import numpy as np
 
-from ... import dtypes, errors
+from ... import errors
 from ...core import abstract_value, late_binding, shapes
 from ...core.abstract_value import AbstractValue, abstract_value_of
 from ...core.devices import placement
@@ -34,6 +31,7 @@ from ...ir.graph import Constant
 from ...ir.traits import CALLS_PYTHON
 from ...ir.value_types import ListType, TensorType
 from . import narrow_floats
+from .call_keys import ATOMS, Elements, KnownOperand, have_key
 from .op_errors import OF_COMPUTING, runtime_op_error, throw
 from .signature import Signature
 
@@ -41,101 +39,19 @@ MOST = 256
 """The maximum number of keys that an operation keeps."""
 
 HOT, BEGIN = 0.05, 0.2
-"""Seconds that a kernel, and all of them, take on large arrays before native code is compiled for it.
+"""Seconds that a kernel, and all of them, take before native code is compiled for it.
 
 The first one loads the compiler, which takes a third of a second.
 """
 
 _spent = 0.0
 
-_LONGEST = 32
-"""The maximum length of a list in a key."""
-
-_LONGEST_TEXT = 256
-"""The maximum length of a string in a key."""
-
-_MOST_PARTS = 256
-"""The maximum number of parts of a key; a list that contains itself has no end."""
-
-_MOST_BYTES = 256
-"""The maximum size of a tensor whose elements are in a key."""
-
 _MOST_FOLDED = 4096
 """The size in bytes of results of constants that calls keep."""
-
-_ATOMS = frozenset({bool, int, str, type(None), type(...), dtypes.DType, dtypes.NarrowFloat, range, type})
-_LISTS = frozenset({list, tuple})
-_NUMBERS = frozenset(np.dtype(code).num for code in "?bhilqBHILQefdFD")
-"""The numbers of the dtypes of arrays that have a key."""
 
 _OWN = f"{__name__.partition('.')[0]}."
 
 _OF_KERNELS = (errors.OpError, MemoryError, *OF_COMPUTING)
-
-
-class Elements(tuple[int, ...]):
-    """The positions, among the tensors of a key, of those whose elements the inference rule reads.
-
-    The complete key ends with the elements and these positions.
-    """
-
-    __slots__ = ()
-
-    def key(self, key: tuple[Any, ...], tensors: Sequence[Any]) -> tuple[Any, ...]:
-        """Return the complete key for tensors that have this one."""
-        return (*key, *[tensors[i]._array.tobytes() for i in self], self)
-
-
-def have_key(arguments: Iterable[Any], parts: list[Any], tensors: list[Any], takes_variables: bool) -> bool:
-    """Append the parts of a key for some arguments, and their tensors; return False if they have no key.
-
-    A variable counts as its value, unless the operation takes variables by reference. An array of numbers counts as a
-    tensor; it is copied, because the program may write to it later.
-    """
-    for x in arguments:
-        kind = type(x)
-        if kind is EagerTensor:
-            parts.append(x._kind or abstract_value_of(x))
-            tensors.append(x)
-        elif kind in _ATOMS:
-            if kind is str and len(x) > _LONGEST_TEXT:
-                return False
-            parts += (kind, x)
-        elif kind is float:
-            parts += (kind, x or str(x))  # 0.0 and -0.0 are equal
-        elif kind in _LISTS and len(x) <= _LONGEST and len(parts) <= _MOST_PARTS:
-            parts += (kind, len(x))
-            if x and not have_key(x, parts, tensors, takes_variables):
-                return False
-        elif kind is slice:
-            ends = (x.start, x.stop, x.step)
-            if not all(end is None or type(end) is int for end in ends):
-                return False
-            parts += (kind, *ends)
-        elif kind is shapes.TensorShape:
-            parts += (kind, x.dims)
-        elif kind is Variable and x._owner is None:
-            if takes_variables:
-                parts += (kind, x.content_spec.dtype, x.content_spec.shape)
-                tensors.append(x)
-            else:
-                value = x.value()
-                parts.append(abstract_value_of(value))
-                tensors.append(value)
-        elif kind is EagerArray and type(x.spec.element) is TensorType:
-            parts += (kind, x.spec.element.dtype, x.spec.element.shape)
-            tensors.append(x)
-        elif isinstance(x, np.dtype):
-            parts += (kind, x)
-        elif kind is np.ndarray or isinstance(x, np.generic):
-            if x.dtype.num not in _NUMBERS or not x.dtype.isnative:
-                return False
-            value = EagerTensor(np.array(x))
-            parts += (kind, abstract_value_of(value))
-            tensors.append(value)
-        else:
-            return False
-    return True
 
 
 def is_closed(op: Signature) -> bool:
@@ -170,7 +86,7 @@ class EagerCall:
     Attributes: `tail` are the kernel's arguments after the arrays. `kinds` are the abstract values of the results, None
     where they differ from call to call, or the types of TensorArrays. `is_plain` is True if there are only tensors,
     `is_closed` if the kernel calls no function of the program.
-    `seconds` is the time that the kernel took on large arrays.
+    `seconds` is the time that the kernel took.
     `positions` are those of the key's tensors in the inputs, None if these are all inputs in the same order.
     `variables` are those of variables.
     """
@@ -243,7 +159,7 @@ class EagerCall:
         return _result(found, self.dtypes[0], self.kinds[0])
 
     def slow(self, seconds: float, arrays: Sequence[Any]) -> None:
-        """Count the time of the kernel on large arrays; if that is long, let native code take over."""
+        """Count the time of the kernel; if that is long, let native code take over."""
         global _spent
         self.seconds += seconds
         _spent += seconds
@@ -330,7 +246,7 @@ def _extension() -> Any:
 
         found.register(
             tensor=EagerTensor, variable=Variable, array=EagerArray, array_element=TensorType,
-            shape=shapes.TensorShape, call=EagerCall, kept_attributes=KeptAttributes, atoms=tuple(_ATOMS),
+            shape=shapes.TensorShape, call=EagerCall, kept_attributes=KeptAttributes, atoms=tuple(ATOMS),
             kinds=abstract_value._KINDS, kind_of=abstract_value_of, silence=SILENCE, silent=SILENT, begin=begin,
             end=end, busy=busy, stack=stack, placement=placement, refused=(ValueError, errors.OpError),
         )  # fmt: skip
@@ -409,101 +325,6 @@ def _grouping(compute: Callable[..., Any], start: int, end: int) -> Callable[...
         return compute(*arrays[:start], list(arrays[start:end]), *arrays[end:])
 
     return grouped
-
-
-class KnownOperand(Constant):
-    """An operand that notices when an inference rule reads its elements."""
-
-    __slots__ = ("_known", "is_read")
-
-    def __init__(self, value: Any) -> None:
-        self._known = value
-        self.captured = None
-        self.is_read = False
-
-    @property
-    def value(self) -> Any:  # type: ignore[override]
-        self.is_read = True
-        return self._known
-
-    @property
-    def dtype(self) -> dtypes.DType:
-        return dtypes.of_array(self._known)
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return self._known.shape  # type: ignore[no-any-return]
-
-    @property
-    def spec(self) -> TensorType:
-        return TensorType(dtypes.of_array(self._known), self._known.shape)
-
-
-def _operand(item: Any, tensor: Any) -> Any:
-    """Return the operand for an item of the arguments, which is `tensor` after the conversion."""
-    if type(tensor) is not EagerTensor:
-        return tensor
-    has_elements = isinstance(item, (EagerTensor, Variable, np.ndarray, np.generic))
-    return KnownOperand(tensor._array) if has_elements else Constant(tensor._array)
-
-
-def _is_cast(item: Any, tensor: Any) -> bool:
-    """Return whether an array became a tensor of another dtype."""
-    return isinstance(item, (np.ndarray, np.generic)) and item.dtype != tensor._array.dtype
-
-
-def eager_call(
-    op: Signature,
-    key: tuple[Any, ...],
-    given: int,
-    names: Iterable[str],
-    values: Sequence[Any],
-    tensors: Sequence[Any],
-    attributes: Mapping[str, Any],
-    results: Any,
-) -> EagerCall | Elements | Literal[False]:
-    """Return what is kept for a call that ran: its EagerCall, or the elements that its key lacks; False for neither.
-
-    `given` is the number of tensors in the arguments, `names` are the keywords of the call, `values` the arguments
-    by parameter, and `tensors` the inputs.
-    """
-    named = [op.parameters.index(name) for name in names]
-    order = [i for i in named if any(i == position for position, _ in op._inputs)]
-    items: list[Any] = []
-    for i, kind in op._inputs:
-        value = values[i]
-        items.extend(value if kind in ("Inputs", "Tensors") and type(value) in _LISTS else [value])
-    inputs = list(map(_operand, items, tensors))
-    varying = [x for x in inputs if type(x) is not Constant]
-    if len(varying) != given or order != sorted(order) or any(map(_is_cast, items, tensors)):
-        return False  # an attribute or a list of numbers has tensors, or an array gets another dtype
-    return kept_call(op, key, inputs, range(given), attributes, results)
-
-
-def kept_call(
-    op: Signature,
-    key: tuple[Any, ...],
-    inputs: list[Any],
-    order: Sequence[int],
-    attributes: Mapping[str, Any],
-    results: Any,
-) -> EagerCall | Elements | Literal[False]:
-    """Return what is kept for operands, of which those that are no constants have these numbers in the key."""
-    specs = op.infer(inputs, attributes)
-    many = isinstance(specs, tuple)
-    is_known = all(isinstance(x, (TensorType, ListType)) for x in (specs if many else (specs,)))
-    if not is_known or many is not (type(results) is list):
-        return False
-    varying = dict(sorted(zip(order, (x for x in inputs if type(x) is not Constant), strict=True)))
-    read = Elements(i for i, x in varying.items() if type(x) is KnownOperand and x.is_read)
-    if read and type(key[-1]) is not Elements:
-        arrays = [varying[i]._known for i in read]
-        return read if all(x.dtype.kind in "biufc" and x.nbytes <= _MOST_BYTES for x in arrays) else False
-    return (
-        EagerCall(op, inputs, attributes, specs, results, order)
-        if not read or {*read} <= {*key[-1]}
-        else False
-    )
 
 
 native = _extension()

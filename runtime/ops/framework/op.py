@@ -52,7 +52,9 @@ from ...ir.facts import DeclaredFacts
 from ...ir.graph import Constant, Operand, Value
 from ...ir.value_types import AnySpec, TensorType, VariableType
 from . import composite_dispatch, narrow_floats
-from .eager_calls import MOST, EagerCall, Elements, eager_call, native, run_kept
+from .call_keys import Elements
+from .eager_calls import MOST, EagerCall, native, run_kept
+from .kept_calls import eager_call
 from .op_errors import OF_COMPUTING, ruled_out, runtime_op_error, throw
 from .signature import Signature
 
