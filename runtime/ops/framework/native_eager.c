@@ -12,7 +12,9 @@
 #include <time.h>
 
 #define ARRAYS 64       /* arguments of a kernel */
-#define SLOW 40000      /* nanoseconds of a kernel that count */
+#define LONG (1 << 12)  /* bytes of an array for which kernels in Python may take longer than to find a kept call */
+#define SLOW 5000       /* nanoseconds of a kernel that count */
+#define SAMPLED 8       /* one of so many calls on smaller arrays is timed */
 
 enum { ATTRIBUTES, COMPUTE, DTYPES, IS_CLOSED, IS_PLAIN, KINDS, OP, POSITIONS, RETURNS_MANY, TAIL, TEMPLATE, SLOTS };
 static const char *const slot_names[SLOTS] = {
@@ -85,9 +87,9 @@ static void explain(PyObject *call, PyObject *const *arrays, Py_ssize_t count)
     Py_XDECREF(trace);
 }
 
-static int is_large(PyObject *x)
+static int has_bytes(PyObject *x, npy_intp least)
 {
-    return x != NULL && PyArray_CheckExact(x) && PyArray_NBYTES((PyArrayObject *)x) >= LARGE;
+    return x != NULL && PyArray_CheckExact(x) && PyArray_NBYTES((PyArrayObject *)x) >= least;
 }
 
 static int64_t now(void)
@@ -97,11 +99,21 @@ static int64_t now(void)
     return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
 }
 
+/* Return the number of calls for which the time of this one counts; 0 if it is not timed. */
+static int weight_of(PyObject *const *arrays, Py_ssize_t count)
+{
+    static uint32_t state = 1; /* of random numbers: programs call their operations in turn */
+    for (Py_ssize_t i = 0; i < count; i++)
+        if (has_bytes(arrays[i], LARGE)) return 1;
+    state = state * 1664525 + 1013904223;
+    return state < UINT32_MAX / SAMPLED ? SAMPLED : 0;
+}
+
 /* Let `call.slow` count the time of a kernel; -1 with an exception. */
-static int count_time(PyObject *call, int64_t taken, PyObject *const *arrays, Py_ssize_t count)
+static int count_time(PyObject *call, int64_t taken, int weight, PyObject *const *arrays, Py_ssize_t count)
 {
     PyObject *list = taken < SLOW ? NULL : list_of(arrays, count), *nothing = NULL;
-    PyObject *seconds = list == NULL ? NULL : PyFloat_FromDouble(taken * 1e-9);
+    PyObject *seconds = list == NULL ? NULL : PyFloat_FromDouble(taken * weight * 1e-9);
     if (seconds != NULL) nothing = PyObject_CallMethodObjArgs(call, name_slow, seconds, list, NULL);
     Py_XDECREF(list);
     Py_XDECREF(seconds);
@@ -138,12 +150,11 @@ static PyObject *computed(PyObject *call, PyObject *inputs)
         arrays[i] = Py_NewRef(array == NULL ? x : array); /* a variable by reference */
     }
     for (; i < size; i++) arrays[i] = Py_NewRef(PyTuple_GET_ITEM(tail, i - count));
-    int is_closed = SLOT(call, IS_CLOSED) == Py_True, is_timed = 0;
-    for (i = 0; is_closed && i < count; i++) is_timed |= is_large(arrays[i]);
-    int64_t start = is_timed ? now() : 0;
+    int is_closed = SLOT(call, IS_CLOSED) == Py_True, weight = is_closed ? weight_of(arrays, count) : 0;
+    int64_t start = weight ? now() : 0;
     PyObject *found = quietly(SLOT(call, COMPUTE), arrays, size, is_closed);
     if (found == NULL) explain(call, arrays, count);
-    else if (is_timed && count_time(call, now() - start, arrays, count) < 0) Py_CLEAR(found);
+    else if (weight && count_time(call, now() - start, weight, arrays, count) < 0) Py_CLEAR(found);
     for (i = 0; i < size; i++) Py_DECREF(arrays[i]);
     return found;
 }
@@ -308,15 +319,16 @@ static PyObject *computed_arrays(EagerOp *self, PyObject *const *x)
 static PyObject *run_kept(EagerOp *self, PyObject *const *args, Py_ssize_t count, PyObject *names, PyObject *recorders,
                           Otherwise otherwise);
 
-/* Return the result for tensors of one accepted dtype; None if they must be checked. A call with a large tensor is kept,
-   for it may be compiled, unless the loop takes no longer than the memory does. */
+/* Return the result for tensors of one accepted dtype; None if they must be checked. A call whose kernel may take long is
+   kept, for it may be compiled, unless the loop takes no longer than the memory does. */
 static PyObject *computed_elementwise(EagerOp *self, PyObject *const *x, PyObject *recorders)
 {
-    int size = self->operands, is_any_large = is_large(AT(x[0], array_offset)) || is_large(AT(x[size - 1], array_offset));
-    int is_loop = self->ufunc != Py_None && (self->is_light || !is_any_large);
+    int size = self->operands, least = self->ufunc == Py_None ? LONG : LARGE;
+    int may_be_long = has_bytes(AT(x[0], array_offset), least) || has_bytes(AT(x[size - 1], array_offset), least);
+    int is_loop = self->ufunc != Py_None && (self->is_light || !may_be_long);
     PyObject *found = is_loop ? looped(self->ufunc, x, size) : NULL;
     if (found == NULL && !PyErr_Occurred()) {
-        if (is_any_large) return run_kept(self, x, size, NULL, recorders, OR_CONVERT);
+        if (may_be_long) return run_kept(self, x, size, NULL, recorders, OR_CONVERT);
         found = computed_arrays(self, x);
     }
     PyObject *result = new_tensor(found, found == NULL ? Py_None : same_kind(found, x[0]));

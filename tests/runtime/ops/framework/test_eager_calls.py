@@ -238,6 +238,20 @@ def test_the_first_kernel_is_compiled_once_all_took_long(monkeypatch: Any) -> No
     assert call.compute is not kernel
 
 
+@pytest.mark.parametrize("name", ["softmax", "sigmoid"])
+def test_kernels_on_smaller_arrays_are_measured_now_and_then(name: str, monkeypatch: Any) -> None:
+    if REGISTRY[name].__call__ == REGISTRY[name]._call:
+        pytest.skip("the C extension measures kernels")
+    taken: list[float] = []
+    monkeypatch.setattr(EagerCall, "slow", lambda call, seconds, arrays: taken.append(seconds))
+    REGISTRY[name]._calls.clear()
+    x = tf.constant(LARGE[:, :300])
+    for _ in range(300):
+        getattr(tf.nn, name)(x)
+    assert 5 < len(taken) < 100
+    assert min(taken) >= 8 * 5e-6  # each counts for eight calls
+
+
 @pytest.mark.parametrize("name", ["matmul", "random_uniform"])
 def test_products_and_random_numbers_keep_their_kernels(name: str, monkeypatch: Any) -> None:
     monkeypatch.delenv("AGC_JIT", raising=False)
