@@ -206,7 +206,7 @@ def _demanded(array: np.ndarray[Any, Any], value: Any) -> np.ndarray[Any, Any]:
     """
     if type(value) is float and abs(value) < 1e38:  # the common case
         return array
-    if np.isinf(array).any() and current() is None:
+    if np.logical_or.reduce(np.isinf(array), None) and current() is None:
         for single, number in zip(array.flat, np.array(value, np.float64).flat, strict=True):
             if np.isinf(single) and not np.isinf(number):
                 raise ValueError(
@@ -255,7 +255,7 @@ def _unfit(array: np.ndarray[Any, Any], dtype: dtypes.DType | None) -> TypeError
 def _from_python(value: Any, dtype: dtypes.DType | None) -> np.ndarray[Any, Any]:
     kind = type(value)
     if kind is float:
-        return rounded(value, _SINGLE)
+        return np.array(value, _SINGLE) if abs(value) < 1e38 else rounded(value, _SINGLE)
     if kind is bool:
         return np.array(value)
     if kind is int:
