@@ -13,7 +13,7 @@
 
 #define ARRAYS 64       /* arguments of a kernel */
 #define LONG (1 << 12)  /* bytes of an array for which kernels in Python may take longer than to find a kept call */
-#define SLOW 5000       /* nanoseconds of a kernel that count */
+#define SLOW 2000       /* nanoseconds of a kernel that count */
 #define SAMPLED 8       /* one of so many calls on smaller arrays is timed */
 
 enum { ATTRIBUTES, COMPUTE, DTYPES, IS_CLOSED, IS_PLAIN, KINDS, OP, POSITIONS, RETURNS_MANY, TAIL, TEMPLATE, SLOTS };

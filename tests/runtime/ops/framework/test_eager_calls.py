@@ -249,7 +249,7 @@ def test_kernels_on_smaller_arrays_are_measured_now_and_then(name: str, monkeypa
     for _ in range(300):
         getattr(tf.nn, name)(x)
     assert 5 < len(taken) < 100
-    assert min(taken) >= 8 * 5e-6  # each counts for eight calls
+    assert min(taken) >= 8 * 2e-6  # each counts for eight calls
 
 
 @pytest.mark.parametrize("name", ["matmul", "random_uniform"])
