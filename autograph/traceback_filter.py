@@ -66,7 +66,9 @@ def filter_tracebacks(package: str, loaded: str = "") -> None:
         if not name.startswith("agc.") or name.startswith(_COMPILER):
             _DONE.add(name)  # a process may have thousands of these
         elif name == package or name.startswith(package + "."):
-            module = sys.modules[name]
+            module = sys.modules.get(name)  # another thread's import takes it away for a moment
+            if module is None:
+                continue
             if name == loaded or not getattr(getattr(module, "__spec__", None), "_initializing", False):
                 _DONE.add(name)
                 _filter_members(vars(module))

@@ -290,6 +290,19 @@ def test_decorated_functions_keep_their_attributes():
         assert max(line or 0 for _, _, line in code.co_lines()) >= code.co_firstlineno
 
 
+def test_modules_that_another_thread_imports_are_filtered_later(monkeypatch):
+    """At the end of an import, Python takes the module out of `sys.modules` and adds it again."""
+
+    class Modules(dict):
+        def keys(self):
+            return {*super().keys(), "agc.runtime.almost_imported"}
+
+    changed = types.SimpleNamespace(modules=Modules(sys.modules), version_info=sys.version_info)
+    monkeypatch.setattr(traceback_filter, "sys", changed)
+    traceback_filter.filter_tracebacks("agc.runtime")
+    assert "agc.runtime.almost_imported" not in traceback_filter._DONE
+
+
 # Bodies of all the forms that exception tables take; each calls `f`, which may fail.
 BODIES = (
     """
