@@ -22,7 +22,9 @@ import sys
 from collections.abc import Callable
 from os import environ
 from types import CodeType, FrameType, TracebackType
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
+
+from .named_tuple import NamedTuple
 
 AnyException = TypeVar("AnyException", bound=BaseException)
 Paint = Callable[[str, str], str]

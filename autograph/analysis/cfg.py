@@ -9,10 +9,11 @@ which the analyses read their results."""
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 import gast
 
+from ..named_tuple import NamedTuple
 from .scopes import Reading
 
 

@@ -7,8 +7,7 @@ print(y)       maybe bound: Python raises UnboundLocalError when c is false
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from ..named_tuple import NamedTuple
 from .cfg_builder import Flow
 
 

@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable
-from typing import NamedTuple
+
+from ..named_tuple import NamedTuple
 
 
 class Feature(enum.Enum):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 import gast
 
 from ..analysis.binding_time import BindingTimes
 from ..errors import Diagnostic
+from ..named_tuple import NamedTuple
 from .base import Context, FunctionPass, Registry
 
 

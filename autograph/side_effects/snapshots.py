@@ -14,8 +14,9 @@ import contextlib
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from types import CellType
-from typing import Any, NamedTuple
+from typing import Any
 
+from ..named_tuple import NamedTuple
 from ..staging import Maybe, Undefined
 from .value_identity import NOTHING, same
 

@@ -15,7 +15,8 @@ import importlib.util
 import sys
 import threading
 from collections.abc import Iterator
-from typing import NamedTuple
+
+from agc.autograph.named_tuple import NamedTuple
 
 from .. import errors
 from . import late_binding

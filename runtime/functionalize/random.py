@@ -13,9 +13,10 @@ succeeded, like all variables.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+from agc.autograph.named_tuple import NamedTuple
 
 from .. import dtypes
 from ..ir.clone import with_parts

@@ -11,7 +11,9 @@ operation is then computed row by row.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
+
+from agc.autograph.named_tuple import NamedTuple
 
 from ..core import shapes
 

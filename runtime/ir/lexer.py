@@ -9,7 +9,8 @@ GraphSyntaxError: `k` is not defined here
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+
+from agc.autograph.named_tuple import NamedTuple
 
 
 class GraphSyntaxError(ValueError):

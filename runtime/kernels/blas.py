@@ -15,9 +15,10 @@ import functools
 import itertools
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+from agc.autograph.named_tuple import NamedTuple
 
 from .. import dtypes
 

@@ -22,9 +22,10 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+from agc.autograph.named_tuple import NamedTuple
 
 from .. import dtypes
 from ..ir.clone import clone_value, with_parts

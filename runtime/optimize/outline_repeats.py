@@ -18,9 +18,10 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+from agc.autograph.named_tuple import NamedTuple
 
 from ..ir.clone import Substitution, renewed, substitute
 from ..ir.graph import Constant, Graph, Operand, Operation, Value

@@ -10,7 +10,8 @@ except for errors of dead operations.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+
+from agc.autograph.named_tuple import NamedTuple
 
 from ..ir.graph import Graph
 from ..ir.op_def import OpDef

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import ast
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+from agc.autograph.named_tuple import NamedTuple
 
 from ..core.shapes import is_static, num_elements
 from ..ir.graph import Constant, Operand, Operation, Value

@@ -7,9 +7,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from agc.autograph import api
+from agc.autograph.named_tuple import NamedTuple
 
 from ..executors import EXECUTORS
 

@@ -15,7 +15,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+
+from agc.autograph.named_tuple import NamedTuple
 
 LARGEST = 800
 """The weight above which a module is divided, in instructions."""

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+from agc.autograph.named_tuple import NamedTuple
 
 from ... import dtypes, errors
 from ...core import shapes

@@ -6,7 +6,9 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
+
+from agc.autograph.named_tuple import NamedTuple
 
 from ... import dtypes
 from ...core import shapes

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Sequence
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
+from agc.autograph.named_tuple import NamedTuple
 
 from ... import errors
 from ...core.tensor import EagerTensor

@@ -9,9 +9,10 @@ from __future__ import annotations
 import codecs
 import itertools
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+from agc.autograph.named_tuple import NamedTuple
 
 from ... import dtypes
 from ... import errors as failures

@@ -12,7 +12,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import Any, NamedTuple
+from typing import Any
+
+from agc.autograph.named_tuple import NamedTuple
 
 from .... import dtypes
 from .dynamic_sizes import Size

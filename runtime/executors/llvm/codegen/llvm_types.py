@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import functools
 import sys
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
+from agc.autograph.named_tuple import NamedTuple
 
 from .... import dtypes
 

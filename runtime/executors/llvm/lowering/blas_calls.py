@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
+
+from agc.autograph.named_tuple import NamedTuple
 
 from .... import dtypes
 from ....kernels import blas, blas_limit, native_pool

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+
+from agc.autograph.named_tuple import NamedTuple
 
 from ....ops.nn.window_geometry import Sliding
 from ..codegen.blockwise import Blockwise, RowBlock, RowBlocks

@@ -9,7 +9,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from string import Template
-from typing import NamedTuple
+
+from agc.autograph.named_tuple import NamedTuple
 
 from .gemm_packing import Tile, straight
 

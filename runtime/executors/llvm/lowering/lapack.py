@@ -13,9 +13,10 @@ from __future__ import annotations
 import ctypes
 import functools
 import itertools
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+from agc.autograph.named_tuple import NamedTuple
 
 from .... import dtypes
 from ....kernels.blas import libraries

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+
+from agc.autograph.named_tuple import NamedTuple
 
 from .... import dtypes
 from ....core import shapes

@@ -12,7 +12,8 @@ neither is computed by its kernel, and its result is copied.
 from __future__ import annotations
 
 import functools
-from typing import NamedTuple
+
+from agc.autograph.named_tuple import NamedTuple
 
 from ....ir.graph import Constant, Operation
 from ....ir.traits import INTEGER_ERRORS

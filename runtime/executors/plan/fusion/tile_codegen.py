@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+from agc.autograph.named_tuple import NamedTuple
 
 from ....ir.facts import BlockReduction
 from ....ir.graph import Constant, Graph, Operand, Operation, Value
