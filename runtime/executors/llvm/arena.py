@@ -16,9 +16,7 @@ from typing import Any
 import numpy as np
 
 from ...ir.value_types import TensorType
-from .codegen.llvm_types import Register, integer, ir, null, pointer
-from .codegen.routine_builder import Routine
-from .codegen.shared_functions import declared, outside, shared
+from .codegen.llvm_types import Register, integer, ir, pointer
 
 HEAD = 64
 """Bytes of the header of growing memory, which begins with the capacity; 0 in new memory."""
@@ -52,61 +50,23 @@ class Arena:
 
     def take(self, b: Any, slot: Register, size: int, lacking: Register) -> Register:
         """Emit code that takes `size` bytes; if out of memory, it stores 1 at `lacking`."""
-        function = declared(self._module, "agc_take")
+        function = self._declared("agc_take", pointer(), pointer(), integer(64), pointer())
         function.return_value.add_attribute("noalias")
         return b.call(function, [slot, integer(64)(size), lacking])
 
     def give(self, b: Any, slot: Register, address: Register, size: Register) -> None:
         """Emit code that keeps memory of `size` bytes for the next call, or frees it."""
-        b.call(declared(self._module, "agc_give"), [slot, address, size])
+        function = self._declared("agc_give", ir().VoidType(), pointer(), pointer(), integer(64))
+        b.call(function, [slot, address, size])
 
     def fit(self, b: Any, slot: Register, size: Register) -> Register:
         """Emit the address after the header of growing memory with at least `size` bytes; null if out of memory."""
-        return b.call(declared(self._module, "agc_fit"), [slot, size])
+        return b.call(self._declared("agc_fit", pointer(), pointer(), integer(64)), [slot, size])
 
-
-@shared("agc_take")
-def _(r: Routine) -> None:
-    b, word = r.b, integer(64)
-    slot, size, lacking = r.arguments
-    kept = b.atomic_rmw("xchg", slot, word(0), "acquire")
-    with r.where(b.icmp_unsigned("==", kept, word(0))):
-        calloc = outside(r.module, "PyMem_RawCalloc", pointer(), word, word)
-        made = b.call(calloc, [word(1), size])
-        with r.where(b.icmp_unsigned("==", made, null())):
-            b.store(word(1), lacking)
-        b.ret(made)
-    b.ret(b.inttoptr(kept, pointer()))
-
-
-@shared("agc_give")
-def _(r: Routine) -> None:
-    b, word = r.b, integer(64)
-    slot, address, size = r.arguments
-    free = outside(r.module, "PyMem_RawFree", ir().VoidType(), pointer())
-    with r.where(b.icmp_unsigned(">", size, word(LARGEST))):
-        b.call(free, [address])
-        b.ret_void()
-    other = b.atomic_rmw("xchg", slot, b.ptrtoint(address, word), "release")
-    b.call(free, [b.inttoptr(other, pointer())])
-    b.ret_void()
-
-
-@shared("agc_fit")
-def _(r: Routine) -> None:
-    b, word = r.b, integer(64)
-    slot, size = r.arguments
-    old = b.load(slot, typ=pointer())
-    with r.where(b.icmp_unsigned(">=", b.load(old, typ=word), size)):
-        b.ret(r.at(integer(8), old, word(HEAD)))
-    wanted = b.add(size, b.lshr(size, word(2)))
-    new = b.call(outside(r.module, "PyMem_RawMalloc", pointer(), word), [b.add(wanted, word(HEAD))])
-    with r.where(b.icmp_unsigned("==", new, null())):
-        b.ret(null())
-    b.call(outside(r.module, "PyMem_RawFree", ir().VoidType(), pointer()), [old])
-    b.store(wanted, new)
-    b.store(new, slot)
-    b.ret(r.at(integer(8), new, word(HEAD)))
+    def _declared(self, name: str, result: Any, *kinds: Any) -> Any:
+        """Declare a function of the runtime library in the module."""
+        found = self._module.globals.get(name)
+        return found or ir().Function(self._module, ir().FunctionType(result, kinds), name)
 
 
 def kept_arrays(spec: TensorType) -> int:

@@ -1,32 +1,194 @@
 """The runtime library: functions shared by all compiled code, compiled once in a process and linked by name.
 
-f.o ──┐
-g.o ──┼── agc_take, agc_interrupted …        one object file for the whole process, in the object cache
-h.o ──┘
+memory      agc_take, agc_give, agc_fit       of an arena (arena.py)
+the GIL     agc_run, agc_interrupted, agc_call: it is released during long runs, and taken to check for signals and to
+            call Python; a null slot means that this thread holds it, another slot has the thread state to take it with
+casts       __truncdfhf2                      which LLVM calls (codegen/half_floats.py)
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from string import Template
 
-from .codegen.llvm_types import ir
-from .codegen.shared_functions import PROTOTYPES, written
+from .arena import HEAD, LARGEST
+from .call.kernel import INTERRUPTED
 from .opt_levels import COLD
 from .shared_code import SharedCode
 from .shared_code import load as load_shared
 
+RUN = "agc_run"
+"""The name of the function that runs a kernel for callers without the extension (call/ctypes_entry.py)."""
+
+_TEXT = Template("""
+declare ptr @PyMem_RawCalloc(i64, i64)
+declare ptr @PyMem_RawMalloc(i64)
+declare void @PyMem_RawFree(ptr)
+declare ptr @PyEval_SaveThread()
+declare void @PyEval_RestoreThread(ptr)
+declare i32 @PyErr_CheckSignals()
+declare ptr @PyLong_FromVoidPtr(ptr)
+declare i64 @PyLong_AsLongLong(ptr)
+declare ptr @PyObject_CallOneArg(ptr, ptr)
+declare void @Py_DecRef(ptr)
+
+define ptr @agc_take(ptr %slot, i64 %size, ptr %lacking) nounwind {
+  %kept = atomicrmw xchg ptr %slot, i64 0 acquire
+  %is.none = icmp eq i64 %kept, 0
+  br i1 %is.none, label %make, label %take
+take:
+  %address = inttoptr i64 %kept to ptr
+  ret ptr %address
+make:
+  %made = call ptr @PyMem_RawCalloc(i64 1, i64 %size)
+  %is.lacking = icmp eq ptr %made, null
+  br i1 %is.lacking, label %lack, label %done
+lack:
+  store i64 1, ptr %lacking
+  br label %done
+done:
+  ret ptr %made
+}
+
+define void @agc_give(ptr %slot, ptr %address, i64 %size) nounwind {
+  %is.large = icmp ugt i64 %size, $largest
+  br i1 %is.large, label %free, label %keep
+free:
+  call void @PyMem_RawFree(ptr %address)
+  ret void
+keep:
+  %given = ptrtoint ptr %address to i64
+  %before = atomicrmw xchg ptr %slot, i64 %given release
+  %other = inttoptr i64 %before to ptr
+  call void @PyMem_RawFree(ptr %other)
+  ret void
+}
+
+define ptr @agc_fit(ptr %slot, i64 %size) nounwind {
+  %old = load ptr, ptr %slot
+  %capacity = load i64, ptr %old
+  %fits = icmp uge i64 %capacity, %size
+  br i1 %fits, label %stay, label %grow
+stay:
+  %there = getelementptr inbounds i8, ptr %old, i64 $head
+  ret ptr %there
+grow:
+  %more = lshr i64 %size, 2
+  %wanted = add i64 %size, %more
+  %whole = add i64 %wanted, $head
+  %new = call ptr @PyMem_RawMalloc(i64 %whole)
+  %is.lacking = icmp eq ptr %new, null
+  br i1 %is.lacking, label %lack, label %move
+lack:
+  ret ptr null
+move:
+  call void @PyMem_RawFree(ptr %old)
+  store i64 %wanted, ptr %new
+  store ptr %new, ptr %slot
+  %here = getelementptr inbounds i8, ptr %new, i64 $head
+  ret ptr %here
+}
+
+define internal void @leave.lock(ptr %slot) nounwind {
+  %state = call ptr @PyEval_SaveThread()
+  store ptr %state, ptr %slot
+  ret void
+}
+
+define internal void @take.lock(ptr %slot) nounwind {
+  %state = load ptr, ptr %slot
+  %is.held = icmp eq ptr %state, null
+  br i1 %is.held, label %done, label %take
+take:
+  call void @PyEval_RestoreThread(ptr %state)
+  br label %done
+done:
+  ret void
+}
+
+; Run a kernel on the addresses of all arrays, and return its code. A long kernel runs without the GIL.
+define i32 @agc_run(ptr %run, ptr %addresses, i64 %is.long) nounwind {
+  %slot = alloca ptr
+  store ptr null, ptr %slot
+  %is.short = icmp eq i64 %is.long, 0
+  br i1 %is.short, label %begin, label %leave
+leave:
+  call void @leave.lock(ptr %slot)
+  br label %begin
+begin:
+  %code = call i32 %run(ptr %addresses, ptr %slot)
+  call void @take.lock(ptr %slot)
+  ret i32 %code
+}
+
+; Return whether a signal handler has raised. Afterwards the GIL is released, even if it was held before.
+define i32 @agc_interrupted(ptr %slot) nounwind {
+  call void @take.lock(ptr %slot)
+  %answer = call i32 @PyErr_CheckSignals()
+  call void @leave.lock(ptr %slot)
+  ret i32 %answer
+}
+
+; Call a Python function with an address. Return its code, or INTERRUPTED if it raised an exception.
+define i32 @agc_call(ptr %callee, ptr %address, ptr %slot) nounwind {
+  %state = load ptr, ptr %slot
+  %was.held = icmp eq ptr %state, null
+  call void @take.lock(ptr %slot)
+  %number = call ptr @PyLong_FromVoidPtr(ptr %address)
+  %is.lacking = icmp eq ptr %number, null
+  br i1 %is.lacking, label %called, label %call
+call:
+  %result = call ptr @PyObject_CallOneArg(ptr %callee, ptr %number)
+  call void @Py_DecRef(ptr %number)
+  %has.raised = icmp eq ptr %result, null
+  br i1 %has.raised, label %called, label %read
+read:
+  %long = call i64 @PyLong_AsLongLong(ptr %result)
+  call void @Py_DecRef(ptr %result)
+  %returned = trunc i64 %long to i32
+  br label %called
+called:
+  %code = phi i32 [ $interrupted, %0 ], [ $interrupted, %call ], [ %returned, %read ]
+  br i1 %was.held, label %done, label %leave
+leave:
+  call void @leave.lock(ptr %slot)
+  br label %done
+done:
+  ret i32 %code
+}
+
+; Round to odd in float32, which is the inexact neighbor with last bit 1, then cast to float16.
+define half @__truncdfhf2(double %x) nounwind {
+  %near = fptrunc double %x to float
+  %back = fpext float %near to double
+  %pattern = bitcast float %near to i32
+  %magnitude = bitcast double %x to i64
+  %rounded = bitcast double %back to i64
+  %is.below = icmp ult i64 %rounded, %magnitude
+  %above = add i32 %pattern, 1
+  %below = sub i32 %pattern, 1
+  %odd = select i1 %is.below, i32 %above, i32 %below
+  %last = and i32 %pattern, 1
+  %is.even = icmp eq i32 %last, 0
+  %is.inexact = fcmp one double %back, %x
+  %is.moved = and i1 %is.inexact, %is.even
+  %bits = select i1 %is.moved, i32 %odd, i32 %pattern
+  %result = bitcast i32 %bits to float
+  %half = fptrunc float %result to half
+  ret half %half
+}
+""")
+
+NAMES = re.findall(r"^define \w+ @(\w+)", _TEXT.template, re.MULTILINE)
+"""The symbols of the library."""
+
 
 def _text() -> str:
-    from . import arena, gil  # noqa: F401  (their shared functions are registered)
-    from .codegen import half_floats  # noqa: F401
-
-    module = ir().Module("agc library")
-    for name in PROTOTYPES:
-        written(module, name)
-    return str(module)
+    return _TEXT.substitute(head=HEAD, largest=LARGEST, interrupted=INTERRUPTED)
 
 
-_FUNCTIONS = SharedCode("runtime library", COLD, _text, {name: name for name in PROTOTYPES})
+_FUNCTIONS = SharedCode("runtime library", COLD, _text, dict(zip(NAMES, NAMES, strict=True)))
 
 
 def begin() -> None:

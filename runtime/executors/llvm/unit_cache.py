@@ -24,8 +24,8 @@ from ...ir.graph import Constant, Graph
 from ...ir.json_format import serialize
 from ...ir.value_types import TensorType
 from . import arena, external_symbols, object_cache, shared_code
-from .codegen.shared_functions import PROTOTYPES
 from .lowering_key import lowering_key
+from .runtime_library import NAMES
 
 if TYPE_CHECKING:
     from .compilation_unit import CompilationUnit
@@ -144,7 +144,7 @@ def _mark(key: str) -> str:
 
 
 def _begin(symbols: Sequence[str]) -> None:
-    if not PROTOTYPES.keys() >= set(symbols):
+    if not set(symbols).issubset(NAMES):
         from .lowering import gemm_blocked
 
         gemm_blocked.begin(symbols)
@@ -155,7 +155,7 @@ def write(unit: CompilationUnit, files: Mapping[str, bytes]) -> None:
     host, arrays = unit.host, unit.host.arrays.values()
     is_plain = not (unit.sized or unit.lists or host.callbacks or unit.meter)
     is_small = sum(array.nbytes for array in arrays) <= _LARGEST
-    known = {*PROTOTYPES, *external_symbols.names(), *shared_code.names()}
+    known = {*NAMES, *external_symbols.names(), *shared_code.names()}
     if unit.key is None or not (is_plain and is_small and known.issuperset(unit.symbols)):
         return
     if any(name != arena.NAME and name not in host.arrays for name in host.numbers):

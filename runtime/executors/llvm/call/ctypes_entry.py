@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import runtime_library
-from ..gil import RUN
 
 if TYPE_CHECKING:
     from ....ir.value_types import TensorType
@@ -28,7 +27,8 @@ class CtypesEntry:
         self._kernel, self._mismatch, self._failed = kernel, mismatch, failed
         address, word = ctypes.c_void_p, ctypes.c_size_t
         # PYFUNCTYPE raises the exceptions that the code has set, such as KeyboardInterrupt.
-        self._run = ctypes.PYFUNCTYPE(ctypes.c_int, address, address, word)(runtime_library.address(RUN))
+        run = runtime_library.address(runtime_library.RUN)
+        self._run = ctypes.PYFUNCTYPE(ctypes.c_int, address, address, word)(run)
         self._table = address * max(len(kernel.inputs) + len(kernel.results), 1)
 
     def __call__(self, given: Sequence[Any]) -> Any:

@@ -11,8 +11,6 @@ from __future__ import annotations
 from typing import Any
 
 from .llvm_types import Register, integer, ir
-from .routine_builder import Routine
-from .shared_functions import shared
 
 
 def half_of_double(b: Any, x: Register) -> Register:
@@ -30,8 +28,3 @@ def _rounded_to_odd(b: Any, x: Register) -> Register:
     is_even = b.icmp_unsigned("==", b.and_(pattern, bits(1)), bits(0))
     is_moved = b.and_(b.fcmp_ordered("!=", back, x), is_even)
     return b.bitcast(b.select(is_moved, odd, pattern), near.type)
-
-
-@shared("__truncdfhf2")
-def _(r: Routine) -> None:
-    r.b.ret(half_of_double(r.b, r.arguments[0]))
