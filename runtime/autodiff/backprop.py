@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..ops.lists import tensor_array_gradients  # noqa: F401  (registers the gradients of lists)
 from .eager_gradients import planned
 from .sparse_gradients import HANDING_ON, dense, public, total
 from .tape_records import Key, Record, carries_gradient, key_of

@@ -178,6 +178,8 @@ def pulled_back(
     wanted: Sequence[bool],
 ) -> Grads:
     """Return the result of the operation's own gradient function, one cotangent for each input."""
+    if op.differentiate is None and op.has_no_gradient is None:
+        from ..ops.lists import tensor_array_gradients  # noqa: F401  (registers the gradients of lists)
     if op.differentiate is None:
         if op.has_no_gradient is not None:
             return [None] * len(inputs)

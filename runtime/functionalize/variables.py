@@ -21,8 +21,7 @@ from ..ir.op_def import OpDef
 from ..ir.value_types import TensorType, VariableType
 from ..ops.framework.region_ops import CALL, COND, CUSTOM, SWITCH, WHILE
 from ..ops.math.arithmetic import add, subtract
-from ..ops.random.rng_state import stream_after
-from ..ops.random.stateless_distributions import generator_state
+from ..ops.random.rng_state import generator_state, stream_after
 from ..ops.state.variable_ops import assign_add_variable, assign_sub_variable, assign_variable, read_variable
 from ..ops.state.variable_scatter import scatter_variable, scattered
 from .errors import CannotCompileError, Reason

@@ -48,6 +48,9 @@ class _State:
 
 
 _state = _State()
+Key = tuple[str, int, int, int]
+"""The arguments of `stream`, which select one: the kind of operation, two seeds, and a number."""
+
 _graph_streams = itertools.count(1)
 _drawn: weakref.WeakKeyDictionary[Builder, int] = weakref.WeakKeyDictionary()
 

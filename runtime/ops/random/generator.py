@@ -26,6 +26,7 @@ from ..arrays.creation import zeros_like
 from ..arrays.reshape import reshape
 from ..arrays.shape_ops import shape as shape_of
 from ..math.cast import cast
+from .rng_state import generator_state
 from .stateful_distributions import number_of
 from .stateless import (
     stateless_random_integers,
@@ -33,7 +34,7 @@ from .stateless import (
     stateless_random_truncated_normal,
     stateless_random_uniform,
 )
-from .stateless_distributions import binomial_variates, check_ending, full_integers, generator_state
+from .stateless_distributions import binomial_variates, check_ending, full_integers
 
 _FLOATS = (dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64)
 

@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes
+from ... import dtypes, errors
 from ...ir.value_types import TensorType
 from ...kernels.random.distributions import BLOCKS_PER_ELEMENT
-from ..framework.op import Input, Ints, Name, op
+from ..framework.op import Input, Ints, Name, Ref, op
 from ..framework.op_families import require_dtype
+from ..state.compare_and_swap import exchange
 
 Array = Any
 
@@ -41,6 +42,33 @@ def _moved(state: Array, blocks: int) -> Array:
     low, high, key = np.asarray(state).view(np.uint64).tolist()
     counter = ((high << 64 | low) + blocks) & (1 << 128) - 1
     return np.array((counter & _HALF, counter >> 64, key), np.uint64).view(np.int64)
+
+
+@op(stateful=True)
+def generator_state(variable: Ref, blocks: Ints, name: Name = None) -> TensorType:
+    """Return the state of a generator, and advance the generator by `blocks` blocks of random bits.
+
+    >>> from agc.runtime import Variable
+    >>> state = Variable(np.array([5, 0, 1]))
+    >>> generator_state(state, 256).numpy().tolist(), state.numpy().tolist()
+    ([5, 0, 1], [261, 0, 1])
+    """
+    content: TensorType = variable.spec.content
+    if content.dtype is not dtypes.int64:
+        raise TypeError(f"the state of a generator is int64, not {content.dtype.name}")
+    return TensorType(dtypes.int64, content.shape)
+
+
+@generator_state.kernel
+def _(variable: Any, blocks: Array) -> Array:
+    while True:
+        state = variable._array
+        if state.shape != (3,):
+            raise errors.UnimplementedError(
+                "the ThreeFry algorithm, whose state has two numbers, is not supported: use Philox"
+            )
+        if exchange([variable], [state], [_moved(state, int(blocks))]):
+            return state
 
 
 @op

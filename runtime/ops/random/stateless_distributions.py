@@ -24,12 +24,11 @@ from ...ir.value_types import TensorType
 from ...kernels.random import distributions, rejection_samplers, seeds
 from ..arrays.reshape import fitted
 from ..framework.attribute_parsers import DType
-from ..framework.op import Input, Ints, Name, Ref, Same, op
+from ..framework.op import Input, Ints, Name, Same, op
 from ..framework.op_families import FLOATS, INTEGERS, NUMERIC, Array, require_dtype
 from ..framework.static_values import checked_dims, checked_size, dims, integer, size
 from ..math.elementwise import exp, lgamma, log
 from ..math.special import igamma_slope
-from ..state.compare_and_swap import exchange
 from .stateless import seeded, stream_of
 
 _PARTS = (1 << 64) - 1
@@ -54,40 +53,6 @@ def _(count: Array, kind: str, seed: int, seed2: int, stream: int, per_output: i
     first = source.reserve(int(np.prod(count, dtype=np.int64)) * per_output)
     parts = first & _PARTS, first >> 64, source.key
     return np.array(parts, np.uint64).view(np.int64)
-
-
-@op(stateful=True)
-def generator_state(variable: Ref, blocks: Ints, name: Name = None) -> TensorType:
-    """Return the state of a generator, and advance the generator by `blocks` blocks of random bits.
-
-    >>> from agc.runtime import Variable
-    >>> state = Variable(np.array([5, 0, 1]))
-    >>> generator_state(state, 256).numpy().tolist(), state.numpy().tolist()
-    ([5, 0, 1], [261, 0, 1])
-    """
-    content: TensorType = variable.spec.content
-    if content.dtype is not dtypes.int64:
-        raise TypeError(f"the state of a generator is int64, not {content.dtype.name}")
-    return TensorType(dtypes.int64, content.shape)
-
-
-@generator_state.kernel
-def _(variable: Any, blocks: Array) -> Array:
-    while True:
-        state = variable._array
-        if exchange([variable], [state], [_moved(state, int(blocks))]):
-            return state
-
-
-def _moved(state: Array, blocks: int) -> Array:
-    """Return the state of a generator after `blocks` more blocks."""
-    if state.shape != (3,):
-        raise errors.UnimplementedError(
-            "the ThreeFry algorithm, whose state has two numbers, is not supported: use Philox"
-        )
-    low, high, key = state.view(np.uint64).tolist()
-    counter = ((high << 64 | low) + blocks) & (1 << 128) - 1
-    return np.array([counter & _PARTS, counter >> 64, key], np.uint64).view(np.int64)
 
 
 @op(traits=TOTAL)

@@ -108,7 +108,7 @@ def products(a, b):
 
 for result in products(*np.random.RandomState(0).randn(2, 96, 96).astype(np.float32)):
     print(result.numpy().tobytes().hex())
-for part in ("optimize", "executors.llvm.compilation_unit"):
+for part in ("optimize", "executors.llvm.compilation_unit", "ops.random.stateful", "ops.math.special"):
     if f"agc.runtime.{part}" in sys.modules:
         print("loaded", part)
 """
