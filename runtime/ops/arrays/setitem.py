@@ -3,8 +3,8 @@
 x = setitem(x, 1, 7)                        # x[1] = 7
 x = setitem(x, x < 0, 0)                    # x[x < 0] = 0
 
-A key may be anything that `tensor[key]` accepts except a new axis. It is written in the graph as for
-`getitem`. Python values adapt to the tensor's dtype; a tensor must have that dtype.
+A key may be anything that `tensor[key]` accepts. It is written in the graph as for `getitem`. Python values
+adapt to the tensor's dtype; a tensor must have that dtype.
 """
 
 from __future__ import annotations
@@ -55,17 +55,11 @@ def replace(tensor: Same, value: Same, parts: Inputs, key: str, name: Name = Non
             raise TypeError(f"an index is an integer, not {part.dtype.name}")
     values = [None if part.value is None else int(part.value) for part in parts]
     index = filled(key, [HOLE if value is None else value for value in values])
-    _check_key(index)
+    if index.count(Ellipsis) > 1:
+        raise ValueError("Multiple ellipses in slice spec not allowed")
     if tensor.shape is not None and value.shape is not None:
         _check_broadcast(value.shape, tuple(result_sizes(index, tensor.shape)))
     return TensorType(tensor.dtype, tensor.shape)
-
-
-def _check_key(index: tuple[Any, ...]) -> None:
-    if index.count(Ellipsis) > 1:
-        raise ValueError("Multiple ellipses in slice spec not allowed")
-    if None in index:
-        raise ValueError("None (a new axis) in a key that is assigned to")
 
 
 def _check_broadcast(value: tuple[int | None, ...], selected: tuple[int | None, ...]) -> None:

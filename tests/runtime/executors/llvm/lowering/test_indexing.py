@@ -132,7 +132,7 @@ def test_part_of_a_variable_is_assigned() -> None:
 
     @tf.function(jit_compile=True)
     def change(i: Any, x: Any) -> Any:
-        v[i].assign(x)
+        v[None, i, None].assign([[x]])
         v.scatter_nd_update([[3]], [x + 1])
         return v + 0
 
