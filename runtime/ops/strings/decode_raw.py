@@ -106,7 +106,7 @@ def _encoded(items: list[bytes], removed: bytes) -> list[bytes]:
 @export("io.decode_base64")
 @op
 def decode_base64(input: Input, name: Name = None) -> TensorType:
-    """Decode strings in base64: in the alphabet of `encode_base64`, with or without "=" at the end.
+    """Decode strings in base64: in the alphabet of `encode_base64`, unpadded or padded with "=" to a multiple of 4.
 
     Raises InvalidArgumentError for other characters and truncated strings.
 
@@ -123,7 +123,7 @@ _CHARACTERS = string.ascii_letters.encode() + b"0123456789-_"
 
 
 def _decoded(items: list[bytes]) -> list[bytes]:
-    texts = [item.rstrip(b"=") for item in items]
+    texts = [item if len(item) % 4 else item.removesuffix(b"=").removesuffix(b"=") for item in items]
     if any(len(text) % 4 == 1 for text in texts):
         raise errors.InvalidArgumentError("Base64 string length cannot be 1 modulo 4.")
     if b"".join(texts).translate(None, _CHARACTERS):

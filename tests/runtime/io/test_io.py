@@ -48,7 +48,7 @@ def test_base64(staged):
         b"a",
         b"\xfb\xff\xbf",
     ]
-    for wrong in ("Y!", "Y", "+/+/"):
+    for wrong in ("Y!", "Y", "+/+/", "YQ=", "Y===", "====", "YQ======"):
         with pytest.raises(tf.errors.InvalidArgumentError, match=r"base64|Base64"):
             io.decode_base64(wrong)
 
