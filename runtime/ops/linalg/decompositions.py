@@ -31,7 +31,7 @@ from ..math.cast import cast
 from ..math.elementwise import conj, log, real
 from ..reduce.reductions import reduce_sum
 from .diagonals import adjoint, band_part, diag, diag_part, set_diag
-from .inverse_and_det import decomposed, lapack, matrix_shape, square_matrix, triangular_solve
+from .inverse_and_det import decomposed, lapack, matrix_shape, square_matrix, triangular_solve, without_nan
 from .matmul import matmul
 
 
@@ -284,7 +284,7 @@ def _eigh(tensor: Input, name: Name = None) -> tuple[TensorType, TensorType]:
 
 @_eigh.kernel
 def _(tensor: Array) -> Any:
-    values, vectors = decomposed(np.linalg.eigh, tensor)
+    values, vectors = decomposed(np.linalg.eigh, without_nan(np.tril(tensor)))
     return values.astype(tensor.dtype), vectors
 
 

@@ -71,6 +71,17 @@ def lapack(compute: Callable[..., Any], *arrays: Array) -> Any:
         raise errors.InvalidArgumentError(f"Input is not invertible, or not valid: {error}") from None
 
 
+def without_nan(x: Array) -> Array:
+    """Return `x`; raise InvalidArgumentError if it contains NaN, which LAPACK can turn into finite results.
+
+    >>> without_nan(np.eye(1)).tolist()
+    [[1.0]]
+    """
+    if np.isnan(x).any():
+        raise errors.InvalidArgumentError("Input is not invertible, or not valid: it contains NaN")
+    return x
+
+
 _LARGE, _PARTS = 1 << 13, 8
 
 
@@ -112,7 +123,7 @@ def inv(input: Input, adjoint: bool = False, name: Name = None) -> TensorType:
 
 @inv.kernel
 def _(input: Array, adjoint: bool) -> Array:
-    inverse = lapack(np.linalg.inv, input)
+    inverse = lapack(np.linalg.inv, without_nan(input))
     return _adjoint(inverse) if adjoint else inverse
 
 
@@ -224,7 +235,7 @@ def _solution(matrix: Operand, rhs: Operand, what: str) -> TensorType:
 def _(matrix: Array, rhs: Array, adjoint: bool) -> Array:
     if matrix.ndim != rhs.ndim:
         raise errors.InvalidArgumentError("solve: all inputs must have the same rank")
-    return lapack(np.linalg.solve, _adjoint(matrix) if adjoint else matrix, rhs)
+    return lapack(np.linalg.solve, _adjoint(without_nan(matrix)) if adjoint else without_nan(matrix), rhs)
 
 
 @solve.gradient
@@ -264,14 +275,20 @@ _BLOCK, _MANY, _FEW = 64, 32, 8
 
 
 def _substituted(half: Array, rhs: Array, is_lower: bool) -> Array:
-    """Solve a triangular system by halves; the solution of one half times the corner changes the other's right side."""
+    """Solve a triangular system by halves; the solution of one half times the corner changes the other's right side.
+
+    LAPACK would spread NaN and infinities to all elements of a solution, or lose them.
+    """
     size = half.shape[-1]
     if size <= _BLOCK:
         outer = np.broadcast_shapes(half.shape[:-2], rhs.shape[:-2])
-        if math.prod(outer) >= _MANY and rhs.shape[-1] <= _FEW:
+        are_many = math.prod(outer) >= _MANY and rhs.shape[-1] <= _FEW
+        if not are_many:
+            half = np.tril(half) if is_lower else np.triu(half)
+        if are_many or not (np.isfinite(half).all() and np.isfinite(rhs).all()):
             half, rhs = (np.broadcast_to(x, outer + x.shape[-2:]) for x in (half, rhs))
             return by_columns(half, rhs, is_lower)
-        return np.linalg.solve(np.tril(half) if is_lower else np.triu(half), rhs)
+        return np.linalg.solve(half, rhs)
     middle = size // 2
     parts = [slice(0, middle), slice(middle, size)]
     one, other = parts if is_lower else parts[::-1]

@@ -35,7 +35,7 @@ from ..reduce.norms import norm
 from ..reduce.reductions import reduce_max, reduce_sum
 from .decompositions import cholesky, svd
 from .diagonals import adjoint, band_part, set_diag
-from .inverse_and_det import decomposed, lapack, matrix_shape, square_matrix, triangular_solve
+from .inverse_and_det import decomposed, lapack, matrix_shape, square_matrix, triangular_solve, without_nan
 from .matmul import matmul
 
 
@@ -78,7 +78,7 @@ def _lu(
 def _(input: Array, output_idx_type: dtypes.DType) -> tuple[Array, Array]:
     """Compute Gaussian elimination with partial pivoting, for all matrices at once, in blocks of columns."""
     size = input.shape[-1]
-    work = np.array(input).reshape(int(np.prod(input.shape[:-2])), size, size)
+    work = np.array(without_nan(input)).reshape(int(np.prod(input.shape[:-2])), size, size)
     order = np.tile(np.arange(size), (len(work), 1))
     for start in range(0, size if len(work) else 0, _BLOCK):
         stop = min(start + _BLOCK, size)

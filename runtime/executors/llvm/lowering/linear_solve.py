@@ -3,7 +3,8 @@
 solve a, b       copy a and b in column-major order;   gesv a, b;   x ← b
 det a            getrf a;   the sign, and the sum of the logarithms of the diagonal
 
-A singular matrix, or one that is not positive definite, fails a run-time check.
+A singular matrix, or one that is not positive definite, fails a run-time check. So do equations with NaN or
+infinities, which LAPACK spreads or loses: kernels treat them apart.
 """
 
 from __future__ import annotations
@@ -48,7 +49,12 @@ class _Matrices:
         with self.e.nest(batch, parallel=False, inner=self.n**3) as numbers:
             yield numbers
 
-    def load(self, batch_index: Index, keep: Callable[[Register, Register], Register] | None = None) -> None:
+    def load(
+        self,
+        batch_index: Index,
+        keep: Callable[[Register, Register], Register] | None = None,
+        demands_finite: bool = False,
+    ) -> None:
         """Copy a matrix in column-major order, with zeros where `keep` is false."""
         e, node = self.e, self.node
         batch = batch_index.within(e, node.shape[:-2]).coordinates(e)
@@ -59,7 +65,14 @@ class _Matrices:
                 element = _conjugate(e, element)
             if keep is not None:
                 element = e.choose(keep(*pair), element, constant(self.dtype, 0))
+            if demands_finite:
+                _demand_finite(e, element)
             e.store(self.dtype, self.memory.address, e.plus(e.times(column, self.n), row), element)
+
+
+def _demand_finite(e: Emitter, x: Element) -> None:
+    for part in (x.re, x.im) if isinstance(x, ComplexPair) else (x,):
+        e.demand(e.b.fcmp_ordered("<", e.intrinsic("fabs", part), constant(dtypes.float64, float("inf"))))
 
 
 def _conjugate(e: Emitter, x: Element) -> Element:
@@ -81,10 +94,12 @@ def _solved(
         raise RefusedError("equations without right-hand sides are not compiled")
     with matrices.each(shape[:-2]) as numbers:
         batch_index = Index.of(shape[:-2], numbers)
-        matrices.load(batch_index, keep)
+        matrices.load(batch_index, keep, demands_finite=True)
         with e.nest([columns, n]) as (column, row):
             number = e.plus(e.times(column, n), row)
-            e.store(matrices.dtype, side.address, number, right(batch_index, row, column))
+            element = right(batch_index, row, column)
+            _demand_finite(e, element)
+            e.store(matrices.dtype, side.address, number, element)
         code = lapack.call(
             "gesv", matrices.size, lapack.number(columns), matrices.memory.address, matrices.size,
             pivots.address, side.address, matrices.size,

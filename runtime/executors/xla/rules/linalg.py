@@ -46,12 +46,13 @@ def _(site: Any, x: Array) -> list[Array]:
 @lowers("lu")
 def _(site: Any, x: Array) -> list[Array]:
     packed, _, order = lax.linalg.lu(jnp.asarray(x))
-    site.demand(jnp.diagonal(packed, 0, -2, -1) != 0)
+    site.demand((jnp.diagonal(packed, 0, -2, -1) != 0) & ~jnp.any(jnp.isnan(x)))
     return [packed, order]
 
 
 @lowers("eigh")
 def _(site: Any, x: Array) -> list[Array]:
+    site.demand(~jnp.isnan(jnp.tril(x)))
     values, vectors = jnp.linalg.eigh(x, symmetrize_input=False)
     return [_solvable(site, values, x).astype(x.dtype), vectors]
 

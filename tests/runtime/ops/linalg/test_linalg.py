@@ -158,6 +158,30 @@ def test_a_singular_matrix_has_no_inverse() -> None:
         tf.linalg.inv([[1.0, 1.0], [1.0, 1.0]])
 
 
+EXECUTORS = {"eager": None, "plan": {"jit_compile": False}, "native": {"jit_compile": True}}
+
+
+def run(how: str, program: Any, *arguments: Any) -> Any:
+    return (program if how == "eager" else tf.function(program, **EXECUTORS[how]))(*arguments)
+
+
+@pytest.mark.parametrize("how", EXECUTORS)
+@pytest.mark.parametrize("name", ["inv", "lu", "eigvalsh", "solve"])
+def test_nan_is_refused_where_lapack_would_return_other_numbers(how: str, name: str) -> None:
+    function = getattr(tf.linalg, name)
+    arguments = [tf.constant([[np.nan, 1.0], [1.0, 2.0]])] * (1 + (name == "solve"))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="contains NaN"):
+        run(how, function, *arguments)
+
+
+@pytest.mark.parametrize("how", EXECUTORS)
+def test_nan_and_infinity_reach_the_unknowns_that_depend_on_them(how: str) -> None:
+    matrix = tf.constant([[1.0, np.nan, np.nan], [1.0, np.inf, 0.0], [2.0, 0.0, 1.0]])
+    sides = tf.constant([[1.0, 1.0], [3.0, 3.0], [4.0, np.nan]])
+    found = run(how, tf.linalg.triangular_solve, matrix, sides)
+    np.testing.assert_array_equal(found, [[1.0, 1.0], [0.0, 0.0], [2.0, np.nan]])
+
+
 def test_norms_of_matrices() -> None:
     a = matrices(np.float64, 2, 3, 4)
     for order, numpys in (("fro", "fro"), ("euclidean", "fro"), (1, 1), (2, 2), (np.inf, np.inf)):
