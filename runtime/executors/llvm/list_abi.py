@@ -108,6 +108,9 @@ class ListRows(PersistentArray):
             ]
 
 
+_free = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(("PyMem_RawFree", ctypes.pythonapi))
+
+
 class _Memory:
     """Memory from native code in NumPy's array interface.
 
@@ -123,8 +126,8 @@ class _Memory:
             "typestr": f"|V{dtype.itemsize}",
         }
 
-    def __del__(self) -> None:
-        ctypes.pythonapi.PyMem_RawFree(ctypes.c_void_p(self._address))
+    def __del__(self, free: Any = _free) -> None:
+        free(self._address)  # a default value, since the module's names are gone when Python ends
 
 
 def received(description: Any, spec: ListType | TensorType) -> Any:

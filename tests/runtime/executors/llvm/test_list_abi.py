@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import agc.runtime as tf
 import numpy as np
 import pytest
-from agc.runtime.executors.llvm import CompilationError, JitFunction
+from agc.runtime.executors.llvm import CompilationError, JitFunction, list_abi
 from agc.runtime.ops.lists.tensor_array import PersistentArray
 
 STEPS = np.linspace(0.1, 2.0, 30).reshape(5, 2, 3)
@@ -103,6 +104,15 @@ def test_elements_outlive_their_call() -> None:
     firsts = [compiled(STEPS + i).read(0) for i in range(20)]
     for i, first in enumerate(firsts):
         np.testing.assert_array_equal(first, (STEPS[0] + i) * 2)
+
+
+def test_results_are_freed_when_python_ends_and_modules_are_empty(monkeypatch: pytest.MonkeyPatch) -> None:
+    found: Any = tf.function(lambda x: tf.boolean_mask(x, x > 1.0), jit_compile=True)(tf.constant([1.0, 2.0]))
+    unraisable: list[Any] = []
+    monkeypatch.setattr(sys, "unraisablehook", unraisable.append)
+    monkeypatch.setattr(list_abi, "ctypes", None)
+    del found
+    assert unraisable == []
 
 
 def test_a_growing_tensor_array_still_grows() -> None:
