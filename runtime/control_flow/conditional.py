@@ -21,10 +21,11 @@ from ..composite.indexed_slices import IndexedSlices
 from ..core import weak_types
 from ..core.symbolic_tensor import SymbolicTensor, WeakDtypeError, adapting, weak_origin
 from ..core.tensor import Tensor
+from ..core.tensor_array import TensorArray
 from ..ir.builder import Builder
 from ..ir.graph import Operand, Value
 from ..ir.op_def import OpDef
-from ..ir.value_types import AnySpec
+from ..ir.value_types import AnySpec, ListType
 from ..ops.math.cast import cast
 from . import exceptions, state_leaves
 from .diagnostics import advice_for_objects, assigned, staging_error
@@ -254,7 +255,10 @@ def _instance(path: str, column: Sequence[Any]) -> str:
 
 
 def _unified(path: str, builders: list[Builder], column: Sequence[Any]) -> tuple[list[Operand], AnySpec]:
-    """Return the operands of one variable in the graphs of the branches, and the type that covers them."""
+    """Return the operands of one variable in the graphs of the branches, and the type that covers them.
+
+    As in loops, the writes of one branch refine the element shape of a TensorArray that infers shapes.
+    """
     firm = [state_leaves.dtype_of(leaf) for leaf in column if not weak_types.numbers_in(leaf)]
     wanted = next((dtype for dtype in firm if dtype is not None), None) or _widest(column)
     operands: list[Operand] = []
@@ -274,6 +278,11 @@ def _unified(path: str, builders: list[Builder], column: Sequence[Any]) -> tuple
         if common is None:
             raise _dtypes_differ(path, column)
         spec = common
+    if isinstance(spec, ListType) and all(
+        isinstance(leaf, TensorArray) and leaf._infer_shape for leaf in column
+    ):
+        specs = [operand.spec for operand in operands]
+        spec = next((each for each in specs if all(other.covers(each) for other in specs)), spec)
     return operands, spec
 
 

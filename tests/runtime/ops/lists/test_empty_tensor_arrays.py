@@ -97,6 +97,22 @@ def test_graphs_infer_the_element_shape_of_a_loop_without_iterations(executor: s
                 assert found == (0, 3)
 
 
+@EXECUTORS
+def test_graphs_infer_the_element_shape_of_writes_in_a_branch(executor: str) -> None:
+    @tf.function(experimental_executor=executor)
+    def rows(n: Any, most: Any) -> Any:
+        array = tf.TensorArray(tf.float32, size=0, dynamic_size=True)
+        for i in tf.range(n):
+            if i >= most:
+                break
+            array = array.write(i, tf.ones([3, 2]))
+        assert array.element_shape == array.read(0).shape == [3, 2]
+        return array.stack()
+
+    for most in (0, 4):
+        assert rows(tf.constant(9), tf.constant(most)).shape == [most, 3, 2]
+
+
 @SHAPES
 def test_eager_arrays_join_no_elements(element: Any) -> None:
     array = tf.TensorArray(tf.float32, size=0, element_shape=element)
