@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from .. import dtypes, errors
 from ..ir.builder import Builder
 from ..ir.value_types import TensorType
@@ -38,6 +40,8 @@ def compiled_kernel(call: EagerCall, arrays: Sequence[Any]) -> Callable[..., Any
         return None
     builder = Builder(op.name)
     varying = [i for i, x in enumerate(call.template) if x is None]
+    if not all(type(arrays[i]) is np.ndarray for i in varying):
+        return None  # elements of a TensorArray
     try:
         with builder:
             tensors: list[Any] = list(call.template)
@@ -60,4 +64,12 @@ def compiled_kernel(call: EagerCall, arrays: Sequence[Any]) -> Callable[..., Any
             return original(*arrays)
         return found if many else found[0]
 
+    owner: Any = getattr(run, "__self__", None)
+
+    def decided() -> None:
+        if owner.plan_for(()) is not None:  # native code is slower, or there is none
+            call.compute = original
+
+    if isinstance(owner, tiering.TieredRunner):
+        owner.when_decided((), decided)
     return kernel

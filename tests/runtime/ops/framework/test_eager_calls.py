@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from agc.runtime.autodiff import eager_gradients, tape, tape_plans
 from agc.runtime.core.export import EXPORTED
+from agc.runtime.executors import EXECUTORS
 from agc.runtime.executors.llvm import tiering
 from agc.runtime.ops.arrays.getitem import getitem
 from agc.runtime.ops.framework import eager_calls
@@ -250,6 +251,39 @@ def test_kernels_on_smaller_arrays_are_measured_now_and_then(name: str, monkeypa
         getattr(tf.nn, name)(x)
     assert 5 < len(taken) < 100
     assert min(taken) >= 8 * 2e-6  # each counts for eight calls
+
+
+def test_a_kernel_runs_again_if_native_code_is_no_faster(monkeypatch: Any) -> None:
+    monkeypatch.delenv("AGC_JIT", raising=False)
+    if not tiering.is_wanted():
+        pytest.skip("no compiler is installed")
+    runs: list[Any] = []
+    automatic = EXECUTORS["automatic"]
+    monkeypatch.setitem(EXECUTORS, "automatic", lambda graph: runs.append(automatic(graph)) or runs[-1])
+    REGISTRY["softmax"]._calls.clear()
+    for _ in range(3):
+        tf.nn.softmax(tf.constant(LARGE))
+    (call,) = kept_by("softmax")
+    kernel = call.compute
+    call.slow(1.0, [LARGE])
+    assert call.compute is not kernel
+    runs[0].__self__._trial([LARGE]).give_up()
+    assert call.compute is kernel
+
+
+def test_reads_of_a_tensor_array_keep_their_kernel(monkeypatch: Any) -> None:
+    monkeypatch.delenv("AGC_JIT", raising=False)
+    REGISTRY["array_read"]._calls.clear()
+    array = tf.TensorArray(tf.float32, 2).unstack(LARGE[:2])
+    for _ in range(3):
+        array.read(1)
+    (call,), given = kept_by("array_read"), list[Any]()
+    kernel = call.compute
+    call.compute = lambda *arguments: given.append(arguments) or kernel(*arguments)
+    np.testing.assert_array_equal(array.read(1).numpy(), LARGE[1])
+    call.compute = kernel
+    call.slow(1.0, given[0][: len(call.template)])
+    assert call.compute is kernel
 
 
 @pytest.mark.parametrize("name", ["matmul", "random_uniform"])
