@@ -29,17 +29,22 @@ def _interpreted(graph: Graph) -> Runner:
 
 def planned(graph: Graph) -> Runner:
     """Return the plan of a graph."""
+    return _optimized_and_planned(graph)[1]
+
+
+def _optimized_and_planned(graph: Graph) -> tuple[Graph, Runner]:
+    """Return the optimized graph, and the plan of it."""
     # Imported at first use: importing the runtime needs no optimizer …
     from ..optimize import fusion, optimize, regroup_products
     from .plan.plan import Plan  # … and no plan generator
 
     with room_for(graph):
-        graph = optimize(graph)
+        optimized = graph = optimize(graph)
         if any(map(is_compiled_call, graph.walk())):
             from .llvm.native_calls import with_native_calls  # imported for these graphs only
 
             graph = with_native_calls(graph)
-        return Plan(fusion.run(regroup_products.run(graph))).run
+        return optimized, Plan(fusion.run(regroup_products.run(graph))).run
 
 
 def compiled_by(executor: str, graph: Graph) -> Any:
@@ -72,12 +77,12 @@ def _by_xla(graph: Graph) -> Runner:
 
 
 def _automatic(graph: Graph) -> Runner:
-    plan = planned(graph)
+    optimized, plan = _optimized_and_planned(graph)
     if os.environ.get("AGC_JIT") == "0":
         return plan
     from .llvm import tiering
 
-    return tiering.TieredRunner(graph, plan).run if tiering.is_wanted() else plan
+    return tiering.TieredRunner(optimized, plan).run if tiering.is_wanted() else plan
 
 
 EXECUTORS: dict[str, Callable[[Graph], Runner]] = {

@@ -43,7 +43,10 @@ def optimize(
             return graph
         if graph is before:
             break
-    return graph if graph is traced else _pruned(graph, chosen, settled, observe)
+    graph = graph if graph is traced else _pruned(graph, chosen, settled, observe)
+    if type(graph.operations) is tuple:  # it does not grow
+        graph.optimized_with = chosen._replace(scoped_allocator_optimization=False)
+    return graph
 
 
 def optimize_for_shapes(graph: Graph) -> Graph:
@@ -52,7 +55,8 @@ def optimize_for_shapes(graph: Graph) -> Graph:
     It combines no reductions over processes: others may have other shapes, and must combine the same ones.
     """
     chosen = OptimizerOptions.chosen(optimizer.get_experimental_options())
-    return optimize(graph, chosen._replace(scoped_allocator_optimization=False))
+    chosen = chosen._replace(scoped_allocator_optimization=False)
+    return graph if graph.optimized_with == chosen else optimize(graph, chosen)
 
 
 def _round(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import agc.runtime as tf
 import pytest
 from agc.runtime.ir.graph import Graph
 from agc.runtime.ir.parser import parse
 from agc.runtime.ir.verifier import verify
-from agc.runtime.optimize import PASSES, OptimizerOptions, Pass, pass_manager
+from agc.runtime.optimize import PASSES, OptimizerOptions, Pass, optimize, optimize_for_shapes, pass_manager
 from agc.runtime.optimize.ssa_rename import rename_values
 from support import golden
 
@@ -68,3 +69,19 @@ def test_a_pass_is_not_repeated_on_an_unchanged_graph(monkeypatch: pytest.Monkey
     )
     pass_manager.optimize(graph, OptimizerOptions())
     assert seen == ["dce", "constant_fold", "shape_simplify", "cse", "dce"]
+
+
+def test_an_optimized_graph_is_optimized_again_only_with_other_options(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    case = golden.read(FOLDER / "constant_fold.txt")[0]
+    graph = optimize(parse(case.source, check=False))
+    rounds = []
+    monkeypatch.setattr(pass_manager, "_round", lambda graph, *more: rounds.append(graph) or graph)
+    assert optimize_for_shapes(graph) is graph and not rounds
+    tf.config.optimizer.set_experimental_options({"constant_folding": False})
+    try:
+        optimize_for_shapes(graph)
+    finally:
+        tf.config.optimizer.set_experimental_options({"constant_folding": True})
+    assert rounds == [graph]
