@@ -23,13 +23,13 @@ from typing import Any
 import numpy as np
 from agc.autograph.named_tuple import NamedTuple
 
+from ..ir import value_keys
 from ..ir.clone import Substitution, renewed, substitute
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from ..ir.traits import UPDATE
 from ..ir.value_types import TensorType
 from ..ops.framework.fusion_traits import works_on_elements
 from ..ops.framework.region_ops import CALL
-from . import value_keys
 
 WORTH = 256
 """The number of operations that calls must save from being lowered again."""
@@ -205,26 +205,36 @@ class _Outliner:
 
 def _symbols(operations: Sequence[Operation]) -> np.ndarray[Any, Any]:
     """Return a number for each operation: equal ones differ only in operands that are values or large constants."""
-    numbers: dict[Hashable, int] = {}
-    keys = [_key(operation) or ("unique", i) for i, operation in enumerate(operations)]
-    return np.array([numbers.setdefault(key, len(numbers)) for key in keys], np.int64)
+    numbers: dict[Hashable, int | None] = {}
+    found = []
+    for i, operation in enumerate(operations):
+        key = _key(operation)
+        if key not in numbers:
+            numbers[key] = len(numbers) if _may_move(operation) else None
+        number = numbers[key]
+        found.append(-1 - i if number is None else number)
+    return np.array(found, np.int64)
 
 
-def _key(operation: Operation) -> Hashable | None:
-    """Return what equal operations have in common; None for operations that remain where they are.
+def _key(operation: Operation) -> Hashable:
+    """Return what equal operations have in common."""
+    types: list[Hashable] = [len(operation.inputs), operation.stateful, operation.regions]
+    for operand in operation.inputs:
+        spec = operand.spec
+        types += (spec.dtype, spec.shape) if type(spec) is TensorType else (spec,)
+        is_known = isinstance(operand, Constant) and not _is_given(operand)
+        types.append(value_keys.of_constant(operand) if is_known else _elements(operand))  # type: ignore[arg-type]
+    for value in operation.outputs:
+        spec = value.spec
+        types += (spec.dtype, spec.shape) if type(spec) is TensorType else (spec,)
+    attributes = value_keys.of_attributes(operation.attrs) if operation.attrs else None
+    return operation.op, attributes, *types
 
-    Updates remain, since calls would copy the operand that they overwrite.
-    """
-    values = (*operation.inputs, *operation.outputs)
+
+def _may_move(operation: Operation) -> bool:
+    """Return whether an operation may be in a part. Updates remain, since calls would copy what they overwrite."""
     is_kept = operation.stateful or operation.regions or operation.op.has(UPDATE)
-    if is_kept or not all(map(_is_plain, values)):
-        return None
-    constants = tuple(
-        [value_keys.of_constant(each) if isinstance(each, Constant) and not _is_given(each) else _elements(each)
-         for each in operation.inputs]
-    )  # fmt: skip
-    specs = tuple([each.spec for each in values])
-    return operation.op, value_keys.of_attributes(operation.attrs), specs, constants
+    return not is_kept and all(map(_is_plain, (*operation.inputs, *operation.outputs)))
 
 
 def _is_plain(operand: Operand) -> bool:
@@ -269,7 +279,8 @@ def _sequences(symbols: np.ndarray[Any, Any]) -> Iterator[_Sequence]:
     found = []
     for period in _distances(symbols):
         for start, stop in _stretches(symbols[:-period] == symbols[period:]):
-            found.append((stop - start, -period, start, stop + period))
+            if stop - start > WORTH:
+                found.append((stop - start, -period, start, stop + period))
     for _, negative, start, stop in sorted(found, reverse=True):
         for first, last in _stretches(free[start:stop]):
             if last - first > WORTH - negative:

@@ -23,25 +23,36 @@ from ..ops.framework.fusion_traits import works_on_elements
 def run(graph: Graph) -> Graph:
     """Return the graph with its updates moved up."""
     live = graph.live_operations()
-    users: dict[Operand, list[Operation]] = defaultdict(list)
-    for operation in live:
-        for operand in dict.fromkeys(operation.inputs):
-            users[operand].append(operation)
-    updates = _updates(live, users)
+    updates = _updates(live)
     if not updates:
         return graph
-    order = _Order(live, users, updates).operations
+    first = _first(live, updates)
+    order = [*live[:first], *_Order(live[first:], updates).operations]
     return graph if order == list(live) else Graph(graph.name, graph.inputs, order, graph.outputs)
 
 
-def _updates(live: Sequence[Operation], users: dict[Operand, list[Operation]]) -> set[Operation]:
+def _updates(live: Sequence[Operation]) -> set[Operation]:
     """Return the elementwise operations whose results only other ones read, or the graph's outputs."""
     found: set[Operation] = set()
+    others: set[Operand] = set()  # operands of operations that are no updates
     for operation in reversed(live):
-        readers = [user for value in operation.outputs for user in users[value]]
-        if works_on_elements(operation) and not operation.stateful and found.issuperset(readers):
+        is_last = others.isdisjoint(operation.outputs)
+        if is_last and works_on_elements(operation) and not operation.stateful:
             found.add(operation)
+        else:
+            others.update(operation.inputs)
     return found
+
+
+def _first(live: Sequence[Operation], updates: set[Operation]) -> int:
+    """Return the position from which updates may follow their operands."""
+    needed = {operand for operation in updates for operand in operation.inputs}
+    made = {value: i for i, each in enumerate(live) for value in each.outputs if value in needed}
+    return min(
+        max([made[operand] for operand in each.inputs if operand in made], default=i)
+        for i, each in enumerate(live)
+        if each in updates
+    )
 
 
 class _Order:
@@ -50,11 +61,12 @@ class _Order:
     Updates without such operands, such as `0.9 * v`, precede their first user.
     """
 
-    def __init__(
-        self, live: Sequence[Operation], users: dict[Operand, list[Operation]], updates: set[Operation]
-    ) -> None:
+    def __init__(self, live: Sequence[Operation], updates: set[Operation]) -> None:
         self.operations: list[Operation] = []
-        self._users = users
+        self._users: dict[Operand, list[Operation]] = defaultdict(list)
+        for operation in live:
+            for operand in dict.fromkeys(operation.inputs):
+                self._users[operand].append(operation)
         self._made: dict[Operand, Operation] = {
             value: operation for operation in live for value in operation.outputs
         }
