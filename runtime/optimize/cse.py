@@ -22,13 +22,13 @@ import functools
 import itertools
 from collections.abc import Callable, Hashable, Sequence
 
+from ..ir import value_keys
 from ..ir.clone import Substitution, clone_value, reading, substitute, with_parts, with_regions
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from ..ir.structured import first_argument, is_control_flow, is_loop, state_size
 from ..ir.traits import COMMUTATIVE
 from ..ir.value_types import TensorType
 from ..ops.state.variable_ops import read_variable
-from . import value_keys
 from .options import OptimizerOptions
 from .rewriter import fits, visiting
 from .side_effects import ASSIGN, SideEffects

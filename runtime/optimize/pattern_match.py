@@ -18,11 +18,11 @@ import numpy as np
 from agc.autograph.named_tuple import NamedTuple
 
 from ..core.shapes import is_static, num_elements
+from ..ir import value_keys
 from ..ir.graph import Constant, Operand, Operation, Value
 from ..ir.op_def import OpDef
 from ..ir.value_types import TensorType
 from ..ops.framework.op import REGISTRY
-from . import value_keys
 from .rewriter import Found, Rewriter, fits
 
 UNIFORM = 1 << 12

@@ -18,11 +18,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..ir import value_keys
 from ..ir.clone import Substitution, reading, substitute, with_regions
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from ..ir.structured import is_branch, is_cond
 from ..ops.framework.region_ops import COND, SWITCH
-from . import value_keys
 from .options import OptimizerOptions
 from .rewriter import Rewriter, fits
 

@@ -21,13 +21,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..ir import value_keys
 from ..ir.clone import Substitution, copied, reading, substitute, with_parts
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from ..ir.op_def import OpDef
 from ..ops.framework.induction_variables import induction_steps, integer
 from ..ops.framework.region_ops import WHILE
 from ..ops.math.comparison import greater, greater_equal, less, less_equal, not_equal
-from . import value_keys
 from .options import OptimizerOptions
 from .rewriter import Found, Rewriter, fits, rewrite_all
 

@@ -21,9 +21,9 @@ from ...config import optimizer
 from ...functionalize.varying_shapes import VaryingType
 from ...ir.attribute_json import array_data
 from ...ir.graph import Constant, Graph
-from ...ir.json_format import serialize
 from ...ir.value_types import TensorType
 from . import arena, external_symbols, object_cache, shared_code
+from .graph_text import graph_text
 from .lowering_key import lowering_key
 from .runtime_library import NAMES
 
@@ -40,14 +40,10 @@ def key(graph: Graph, arguments: Sequence[Any], donors: Mapping[int, int], with_
 
     The key is that of the graph before it is optimized for the types and constants in `arguments`.
     """
-    operands = (operand for operation in graph.walk() for operand in operation.inputs)
-    if sum(operand.value.nbytes for operand in operands if isinstance(operand, Constant)) > _LARGEST:
-        return None
     try:
         types = [_described(argument) for argument in arguments]
         options = optimizer.get_experimental_options()
-        module = serialize(graph, portable=True, with_origins=False)
-        text = json.dumps([module, types, [*donors.items()], with_sizes, options])
+        text = json.dumps([graph_text(graph, _LARGEST), types, [*donors.items()], with_sizes, options])
     except (TypeError, ValueError):
         return None
     return lowering_key(text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import sys
 from collections.abc import Callable
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 from agc.runtime.executors import EXECUTORS
 from agc.runtime.executors.llvm import compile_graph, first_call_check, lowering_key, tiering, unit_cache
+from agc.runtime.executors.llvm.graph_text import graph_text
 from agc.runtime.kernels import blas
 
 key = unit_cache.key  # before a fixture turns it off
@@ -73,6 +75,29 @@ def test_another_graph_has_code_of_its_own(lowered: list[str], other: Callable[.
     tf.function(scaled, jit_compile=True)(x)
     found = tf.function(other, jit_compile=True)(x)
     np.testing.assert_array_equal(found, other(x))
+    assert len(lowered) == 2
+
+
+def test_names_of_values_do_not_matter(lowered: list[str]) -> None:
+    def squared(x: Any, names: str) -> Any:
+        return tf.add(tf.square(x, name=names[0]), x, name=names[1])
+
+    for names in ("ab", "cd"):
+        tf.function(squared, jit_compile=True)(tf.constant([1.0, 2.0]), names)
+    assert lowered == ["squared"]
+
+
+@pytest.mark.parametrize("count", [10, 1000])
+def test_equal_operations_are_described_once(count: int) -> None:
+    graph = tf.function(lambda x: functools.reduce(lambda y, _: y * x, range(count), x))
+    found = graph.get_concrete_function(tf.constant(1.0)).graph
+    assert len(graph_text(found, 1 << 20)) < 200
+
+
+def test_the_order_of_operands_matters(lowered: list[str]) -> None:
+    x, y = tf.constant(3.0), tf.constant(1.0)
+    for function, wanted in ((lambda x, y: x - y, 2.0), (lambda x, y: y - x, -2.0)):
+        assert tf.function(function, jit_compile=True)(x, y).numpy() == wanted
     assert len(lowered) == 2
 
 

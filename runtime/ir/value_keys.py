@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..ir.graph import Constant
+from .graph import Constant
 
 SMALL = 64
 """Constants of at most this many elements are compared by contents, others by identity."""

@@ -1,0 +1,107 @@
+"""Text of graphs for keys of the unit cache: equal texts have equal code. Each different operation is written once.
+
+    a = tanh x        float32[2]             [["tanh", {}, [["float32[2]", null]]], …]
+    b = tanh a        float32[2]    ==>      0 0    the operation 0 of value 0
+    …                                        0 1    the operation 0 of value 1
+
+Names of values do not count. The text is shorter than JSON (../../ir/json_format.py), and no graph can be read from it.
+"""
+
+from __future__ import annotations
+
+import json
+from array import array
+from collections.abc import Hashable
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+
+from ...ir import value_keys
+from ...ir.attribute_json import array_data, attribute_data, attribute_from
+from ...ir.graph import Graph, Operand, Operation, Value
+from ...ir.structured import is_call
+
+
+def graph_text(graph: Graph, most: int) -> str:
+    """Return the text of a graph. Raise ValueError for Python objects, and constants of more than `most` bytes."""
+    writer = _Writer()
+    writer.callee(graph)
+    for each in writer.graphs:  # grows while callees are found
+        writer.graph(each)
+    if sum(each.nbytes for each in writer.constants.values()) > most:
+        raise ValueError("the constants are large")
+    numbers = sha256(array("q", writer.numbers).tobytes()).hexdigest()
+    constants = [array_data(each) for each in writer.constants.values()]
+    return json.dumps([writer.described, constants, numbers])
+
+
+class _Writer:
+    """The numbers that describe graphs one after another, and what they refer to."""
+
+    def __init__(self) -> None:
+        self.numbers: list[int] = []
+        self.described: list[Any] = []
+        self.constants: dict[Hashable, np.ndarray[Any, Any]] = {}
+        self.graphs: list[Graph] = []
+        self._kinds: dict[Hashable, int] = {}
+        self._constants: dict[Hashable, int] = {}
+        self._callees: dict[Graph, int] = {}
+
+    def callee(self, graph: Graph) -> int:
+        if graph not in self._callees:
+            self._callees[graph] = len(self.graphs)
+            self.graphs.append(graph)
+        return self._callees[graph]
+
+    def graph(self, graph: Graph) -> None:
+        scope: dict[Operand, int] = {value: i for i, value in enumerate(graph.inputs)}
+        write = self.numbers.extend
+        write((len(scope), len(graph.operations), len(graph.outputs)))
+        write([self._kind((value.spec, value.elements), value) for value in graph.inputs])
+        for operation in graph.operations:
+            self._operation(operation, scope)
+        write([self._operand(each, scope) for each in graph.outputs])
+
+    def _operation(self, operation: Operation, scope: dict[Operand, int]) -> None:
+        given, regions = operation.inputs, operation.regions
+        attrs = value_keys.of_attributes(operation.attrs) if operation.attrs else None
+        results = tuple([(value.spec, value.elements) for value in operation.outputs])
+        key = operation.op, attrs, results, len(given), len(regions), operation.device
+        self.numbers.append(self._kind(key, operation))
+        self.numbers += [scope[x] if x in scope else self._operand(x, scope) for x in given]
+        for region in regions:
+            if is_call(operation):
+                self.numbers.append(self.callee(region))
+            else:
+                self.graph(region)
+        for value in operation.outputs:
+            scope[value] = len(scope)
+
+    def _operand(self, operand: Operand, scope: dict[Operand, int]) -> int:
+        """Return the number of a value of the graph, or a negative one of a constant."""
+        if isinstance(operand, Value):
+            return scope[operand]
+        key = value_keys.of_constant(operand)
+        self.constants.setdefault(key, operand.value)
+        return -1 - self._constants.setdefault(key, len(self._constants))
+
+    def _kind(self, key: Hashable, item: Operation | Value) -> int:
+        """Return the number of a kind of operations or inputs."""
+        number = self._kinds.setdefault(key, len(self._kinds))
+        if number == len(self.described):
+            self.described.append(_of_operation(item) if isinstance(item, Operation) else _of_value(item))
+        return number
+
+
+def _of_operation(operation: Operation) -> list[Any]:
+    attrs = {name: attribute_data(operation.attrs[name]) for name in sorted(operation.attrs)}
+    for data in attrs.values():
+        attribute_from(data)  # Python objects raise ValueError
+    results = [_of_value(value) for value in operation.outputs]
+    sizes = len(operation.inputs), len(operation.regions)
+    return [operation.op.name, attrs, results, sizes, operation.device]
+
+
+def _of_value(value: Value) -> list[Any]:
+    return [str(value.spec), value.elements]
