@@ -56,7 +56,7 @@ def is_compiled_call(operation: Operation) -> bool:
 
 def communicates(graph: Graph) -> bool:
     """Return whether the graph, or a region of it, has collective operations."""
-    return any(operation.op.has(COLLECTIVE) for operation in graph.walk())
+    return any(op.has(COLLECTIVE) for op in graph.ops)
 
 
 def is_fused(operation: Operation) -> bool:
