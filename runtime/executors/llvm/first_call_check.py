@@ -71,13 +71,14 @@ def compared(
     results = plan(arguments)
     wanted = [*results, *(variable._array for variable in variables)]
     return_freed_memory()  # of the plan, which native code needs in other blocks
-    found = (rehearse or native.rehearsed)(arguments, {key: Copy(array) for key, array in before.items()})
+    rehearse = rehearse or native.rehearsed
+    found = rehearse(arguments, {key: Copy(array) for key, array in before.items()})
     if found is None:
         return results, None
     text = _difference(found, wanted)
     if text is not None and not native.draws:
         rehearse_plan = functools.partial(_rehearsed, plan)
-        if _is_rounding(native.rehearsed, arguments, before, found, wanted):
+        if _is_rounding(rehearse, arguments, before, found, wanted):
             text = None
         else:
             text = _difference(found, wanted, _of_moved_inputs(rehearse_plan, arguments, before))

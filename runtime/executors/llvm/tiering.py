@@ -6,8 +6,8 @@
 1. A graph is hot when it is called again after it has run for `HOT` seconds. Then a background thread compiles it.
 2. Calls wait for the compiler, until all waits and comparisons together have taken half of the time that the program
    has run (background_compiler.py).
-3. A call with native code then runs both, as soon as there is time for one more call of the plan. Native code with
-   different results is discarded (first_call_check.py). Code that another process has compared skips this step.
+3. A call with native code then runs both, as soon as there is time left. Native code with different results is
+   discarded (first_call_check.py). Code that another process has compared skips this step.
 4. Native code that takes less time than each call of the plan is kept at once. Otherwise the two take turns for some
    calls, and the faster one is kept (trial_times.py).
 5. If a graph cannot be compiled as a whole, its loops are (loop_compilation.py), or the plan stays.
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 HOT = 0.05
 """Seconds that a graph must have run before a further call compiles it."""
 
-EACH = 1e-5
+EACH = 1e-6
 """Further seconds for each operation of the graph."""
 
 OFTEN = 20
@@ -241,8 +241,7 @@ class TierState:
         if self.chosen is not None:
             return self.chosen(arguments)
         if doubted is not None:
-            has_time = compiler.left() >= self._best
-            return self._trusted(doubted, arguments) if has_time else self._planned(arguments)
+            return self._trusted(doubted, arguments) if compiler.left() > 0 else self._planned(arguments)
         if native is not None:
             return self._compared(native, arguments)
         return self._planned(arguments)

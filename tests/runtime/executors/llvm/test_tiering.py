@@ -219,7 +219,7 @@ def test_the_plan_runs_until_the_compiler_is_done(clock: Clock, monkeypatch: pyt
 
 def test_a_comparison_waits_until_there_is_time_for_it(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     spent: list[float] = []
-    monkeypatch.setattr(tiering.compiler, "left", lambda: clock.now - 0.01)
+    monkeypatch.setattr(tiering.compiler, "left", lambda: clock.now - 0.1)
     monkeypatch.setattr(tiering.compiler, "spend", spent.append)
     found = made(lambda x: x * 2, tf.constant(1), clock, 0.06, 0.01, monkeypatch)
     for calls in range(1, 5):
