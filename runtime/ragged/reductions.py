@@ -166,7 +166,7 @@ def _of_rows(reduce_groups: Groups) -> Callable[..., Any]:
 
 def softmax(logits: Any, axis: Any = None, name: str | None = None) -> Any:
     """Return the softmax along the last axis."""
-    ragged, rows, ids, count = _innermost(logits, axis, "softmax")
+    ragged, rows, ids, count = _innermost(logits, axis)
     if rows is None:
         return ragged.with_flat_values(activations.softmax(ragged.flat_values))
     flat = ragged.flat_values
@@ -200,12 +200,12 @@ def cumsum(
     return x.with_flat_values(within if exclusive else within + flat)
 
 
-def _innermost(value: Any, axis: Any, what: str) -> tuple[RaggedTensor, Any, Any, Any]:
+def _innermost(value: Any, axis: Any) -> tuple[RaggedTensor, Any, Any, Any]:
     """Return the tensor, and its last axis's splits and row ids if that axis is ragged; ValueError for another axis."""
     rank = value.shape.rank
     dim = value._axis(-1 if axis is None else int(axis))
     if dim != rank - 1:
-        raise ValueError(f"{what} of a ragged tensor goes along its last axis only, not along axis {axis}")
+        raise ValueError(f"softmax of a ragged tensor goes along its last axis only, not along axis {axis}")
     if dim > value.ragged_rank:
         return value, None, None, None
     rows = value._partitions[-1]

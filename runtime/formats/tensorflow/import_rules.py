@@ -121,7 +121,7 @@ def _as_bool(value: Any) -> Any:
 def _branch(functions: GraphFunctions, name: str, inputs: Values) -> Callable[[], Values]:
     def branch() -> Values:
         results = functions.call(name, inputs)
-        _refuse_resources(results, "a condition")
+        _refuse_resources(results)
         return results
 
     return branch
@@ -131,10 +131,10 @@ def _is_value(value: Any) -> bool:
     return isinstance(value, (Tensor, TensorArray))
 
 
-def _refuse_resources(values: Sequence[Any], what: str) -> None:
+def _refuse_resources(values: Sequence[Any]) -> None:
     for value in values:
         if not _is_value(value):
-            raise UnimplementedError(f"{what} of the graph chooses among resources, such as {value!r}")
+            raise UnimplementedError(f"a condition of the graph chooses among resources, such as {value!r}")
 
 
 def _shaped(value: Any, shape: Any) -> Any:

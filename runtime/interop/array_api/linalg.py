@@ -169,19 +169,19 @@ def matrix_power(x: Any, n: int, /) -> Tensor:
     return result
 
 
-def _cut_off(x: Tensor, rtol: Any, by_default: float) -> Tensor:
+def _cut_off(x: Tensor, rtol: Any) -> Tensor:
     """Return the tolerance relative to the largest singular value; smaller singular values count as zero."""
     if rtol is not None:
         return cast(rtol, x.dtype.real_dtype)
     longest = cast(reductions.reduce_max(shape_ops.shape(x)[-2:]), x.dtype.real_dtype)
-    return longest * (by_default * finfo(x.dtype).eps)
+    return longest * finfo(x.dtype).eps
 
 
 def matrix_rank(x: Any, /, *, rtol: Any = None) -> Tensor:
     """Return the number of singular values above `rtol` times the largest."""
     matrices = _matrices(x, "matrix_rank")
     values = svdvals(matrices)
-    limit = _cut_off(matrices, rtol, 1.0)[..., None] * reductions.reduce_max(values, -1, True)
+    limit = _cut_off(matrices, rtol)[..., None] * reductions.reduce_max(values, -1, True)
     return reductions.count_nonzero(values > limit, axis=-1)
 
 
@@ -196,7 +196,7 @@ def outer(x1: Any, x2: Any, /) -> Tensor:
 def pinv(x: Any, /, *, rtol: Any = None) -> Tensor:
     """Return the pseudo-inverse; singular values up to `rtol` times the largest count as zero."""
     matrices = _matrices(x, "pinv")
-    return linalg.pinv(matrices, _cut_off(matrices, rtol, 1.0))
+    return linalg.pinv(matrices, _cut_off(matrices, rtol))
 
 
 def qr(x: Any, /, *, mode: str = "reduced") -> QR:

@@ -217,15 +217,11 @@ def solve(matrix: Same, rhs: Same, adjoint: bool = False, name: Name = None) -> 
     >>> solve([[2., 1.], [0., 1.]], [[4.], [2.]]).numpy().tolist()
     [[1.0], [2.0]]
     """
-    return _solution(matrix, rhs, "solve")
-
-
-def _solution(matrix: Operand, rhs: Operand, what: str) -> TensorType:
-    square, right = square_matrix(matrix, what), matrix_shape(rhs, what)
+    square, right = square_matrix(matrix, "solve"), matrix_shape(rhs, "solve")
     if square is None or right is None:
         return TensorType(rhs.dtype, right)
     if len(square) != len(right):
-        raise ValueError(f"{what}: all inputs must have the same rank, not {len(square)} and {len(right)}")
+        raise ValueError(f"solve: all inputs must have the same rank, not {len(square)} and {len(right)}")
     batch = shapes.merge(square[:-1], right[:-1])
     assert batch is not None
     return TensorType(rhs.dtype, (*batch, right[-1]))

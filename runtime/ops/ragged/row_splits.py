@@ -30,8 +30,8 @@ def _vector(operand: Any, what: str) -> int | None:
     return operand.shape[0]  # type: ignore[no-any-return]
 
 
-def _more(size: int | None, by: int) -> int | None:
-    return None if size is None else max(size + by, 0)
+def _one_more(size: int | None) -> int | None:
+    return None if size is None else size + 1
 
 
 @op
@@ -75,7 +75,7 @@ def splits_of_lengths(row_lengths: Ints, name: Name = None) -> TensorType:
     >>> splits_of_lengths([2, 0, 1]).numpy().tolist()
     [0, 2, 2, 3]
     """
-    return TensorType(row_lengths.dtype, (_more(_vector(row_lengths, "row_lengths"), 1),))
+    return TensorType(row_lengths.dtype, (_one_more(_vector(row_lengths, "row_lengths")),))
 
 
 @splits_of_lengths.kernel
@@ -140,7 +140,7 @@ def ranges(starts: Same, limits: Same, deltas: Same, name: Name = None) -> tuple
     require_dtype(starts, REAL, "ranges")
     counts = [_vector(operand, "a range's bounds") for operand in (starts, limits, deltas)]
     known = next((count for count in counts if count not in (None, 1)), None if None in counts else counts[0])
-    return TensorType(starts.dtype, (None,)), TensorType(dtypes.int64, (_more(known, 1),))
+    return TensorType(starts.dtype, (None,)), TensorType(dtypes.int64, (_one_more(known),))
 
 
 @ranges.kernel

@@ -24,8 +24,8 @@ def _with_zero(e: Any, array: Any, dims: Any) -> Any:
     return grown(e, array, rows_of(e, array) + 1, dims)
 
 
-def _shape_ints(e: Any, shape: Any, start: int) -> Any:
-    return e.slice(e.index(shape), start, END) if shape.shape[0] > start else None
+def _inner_sizes(e: Any, shape: Any) -> Any:
+    return e.slice(e.index(shape), 1, END) if shape.shape[0] > 1 else None
 
 
 @exports("array_item")
@@ -77,7 +77,7 @@ def _(e: Any, operation: Any, array: Any, places: Any) -> Any:
 @exports("array_rows")
 def _(e: Any, operation: Any, array: Any, shape: Any) -> Any:
     rows = e.slice(e.index(shape), 0, 1)
-    wide = grown(e, array, rows, _shape_ints(e, shape, 1))
+    wide = grown(e, array, rows, _inner_sizes(e, shape))
     return cut(e, wide, e.ints(0), rows)
 
 
