@@ -161,7 +161,7 @@ def _log_gamma_near(x: Array) -> Array:
 
 def _product(x: Array) -> Array:
     """Return the product of `x - 1`, `x - 2`, … down to `_lowered(x)`."""
-    return functools.reduce(np.multiply, (np.where(x - k > 1, x - k, 1) for k in range(1, int(_FAR) - 1)))
+    return functools.reduce(np.multiply, (np.maximum(x - k, 1) for k in range(1, int(_FAR) - 1)))
 
 
 def stirling(x: Array) -> Array:

@@ -19,8 +19,9 @@ from .piecewise import piecewise, power_series
 
 Array = Any
 
-_TINY = 1e-300
 _LARGE = 1e5
+_BLOCK = 4
+"""The number of terms between checks for convergence; even, so that signs alternate."""
 
 _TEMME = (
     (-1 / 3, 1 / 12, -2 / 135, 1 / 864, 1 / 2835, -139 / 777600, 1 / 25515),
@@ -76,7 +77,10 @@ def _gamma_weight_by_stirling(a: Array, x: Array) -> Array:
 
 
 def _converged(step: Callable[..., tuple[Array, ...]], total: Array, *state: Array) -> Array:
-    """Return the limit of `total`: `step(n, total, *state)` returns which elements still move, and all after step n."""
+    """Return the limit of `total`: `step(n, total, *state)` returns which elements still move, and all after step n.
+
+    A step may change its arguments in place.
+    """
     result, rows, n = np.empty_like(total), np.arange(len(total)), 0
     while len(rows) and n < 100_000:
         n += 1
@@ -91,34 +95,41 @@ def _converged(step: Callable[..., tuple[Array, ...]], total: Array, *state: Arr
 
 def _gamma_series(a: Array, x: Array) -> Array:
     def step(n: int, total: Array, term: Array, a: Array, x: Array) -> tuple[Array, ...]:
-        term = term * x / (a + n)
-        return term > total * 1e-17, total + term, term, a, x
+        for k in range(1 - _BLOCK, 1):
+            term *= x
+            term /= a + (n * _BLOCK + k)
+            total += term
+        return term > total * 1e-17, total, term, a, x
 
     return _converged(step, np.ones_like(x), np.ones_like(x), a, x) * _gamma_weight(a, x)
 
 
 def _gamma_fraction(a: Array, x: Array) -> Array:
-    def part(n: int, a: Array, x: Array) -> tuple[Array, Array]:
-        return n * (a - n), x + 2 * n + 1 - a
+    def part(n: int, a: Array, first: Array) -> tuple[Array, Array]:
+        return n * (a - n), first + 2 * n
 
-    return _gamma_weight(a, x) * a * _fraction(x + 1 - a, part, a, x)
+    return _gamma_weight(a, x) * a * _fraction(x + 1 - a, part, a, x + 1 - a)
 
 
 def _fraction(first: Array, part: Callable[..., tuple[Array, Array]], *arguments: Array) -> Array:
-    """Return `1 / (first + a(1) / (b(1) + a(2) / (b(2) + …)))`, by Lentz's method (Applied Optics 15, 1976)."""
+    """Return `1 / (first + a(1) / (b(1) + a(2) / (b(2) + …)))`, whose denominators are all positive.
 
-    def step(n: int, total: Array, c: Array, d: Array, *arguments: Array) -> tuple[Array, ...]:
-        above, below = part(n, *arguments)
-        d = 1 / _away_from_zero(below + above * d)
-        c = _away_from_zero(below + above / c)
-        return np.abs(c * d - 1) > 1e-15, total * (c * d), c, d, *arguments
+    Steed's method adds the differences of the convergents (Barnett, Computer Physics Communications 8, 1974).
+    """
 
-    start = 1 / _away_from_zero(first)
-    return _converged(step, start, np.full_like(first, 1 / _TINY), start, *arguments)
+    def step(n: int, total: Array, change: Array, inverse: Array, *arguments: Array) -> tuple[Array, ...]:
+        for k in range(1 - _BLOCK, 1):
+            above, below = part(n * _BLOCK + k, *arguments)
+            above *= inverse
+            below += above
+            inverse = 1 / below
+            above *= inverse
+            change *= above
+            total += change if k % 2 == 0 else -change
+        return np.abs(change) > 1e-16 * np.abs(total), total, change, inverse, *arguments
 
-
-def _away_from_zero(x: Array) -> Array:
-    return np.where(np.abs(x) < _TINY, _TINY, x)
+    inverse = 1 / first
+    return _converged(step, inverse.copy(), inverse.copy(), inverse, *arguments)
 
 
 def _temme(a: Array, x: Array, side: float) -> Array:
@@ -146,10 +157,14 @@ def _slope_series(a: Array, x: Array) -> Array:
     def step(
         n: int, total: Array, term: Array, rest: Array, last: Array, a: Array, x: Array
     ) -> tuple[Array, ...]:
-        total = total + term * rest
-        term = term * x / (a + n)
-        moving = (term > 1e-18) & (n <= last) | (n + a < x) & (term > 0)
-        return moving, total, term, rest - 1 / (a + n), last, a, x
+        for k in range(1 - _BLOCK, 1):
+            total += term * rest
+            divisor = a + (n * _BLOCK + k)
+            term *= x
+            term /= divisor
+            rest -= 1 / divisor
+        moving = (term > 1e-18) & (n * _BLOCK <= last) | (divisor < x) & (term > 0)
+        return moving, total, term, rest, last, a, x
 
     last = np.maximum(x, a) + 40 + 9 * np.sqrt(np.maximum(x, a))
     rest = np.log(x) - digamma(a + 1)
