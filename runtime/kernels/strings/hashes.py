@@ -5,7 +5,7 @@
 
 They hash the rows of a matrix of bytes. The third, FarmHash's fingerprint, is in `strings/farmhash.py`.
 
->>> (hashed(hash64, [b"hello", b"hi"]) % 10).tolist()
+>>> (hashed(hash64, np.array([b"hello", b"hi"], object)) % 10).tolist()
 [8, 9]
 """
 
@@ -16,25 +16,22 @@ from typing import Any
 
 import numpy as np
 
+from .packed import lengths, packed
+
 Array = Any
 
 Words = Any
 """An array of uint64; arithmetic wraps around."""
 
 
-def hashed(function: Callable[[Array], Words], texts: list[bytes]) -> Words:
-    """Return the hashes of strings by a function of matrices, whose rows are strings of one length."""
-    lengths = np.fromiter(map(len, texts), np.int64, len(texts))
-    begins = np.cumsum(lengths) - lengths
-    whole = np.frombuffer(b"".join(texts), np.uint8)
+def hashed(function: Callable[[Array], Words], texts: Array) -> Words:
+    """Return the hashes of a vector of strings by a function of matrices, whose rows are strings of one length."""
+    sizes = lengths(texts)
     result = np.empty(len(texts), np.uint64)
-    for length in np.flatnonzero(np.bincount(lengths)).tolist():
-        here = np.flatnonzero(lengths == length)
-        rows = np.zeros((len(here), 0), np.uint8)
-        if length:
-            rows = np.lib.stride_tricks.sliding_window_view(whole, length)[begins[here]]
+    for size in np.flatnonzero(np.bincount(sizes)).tolist():
+        here = np.flatnonzero(sizes == size)
         with np.errstate(over="ignore"):
-            result[here] = function(rows)
+            result[here] = function(packed(texts[here]).reshape(len(here), size))
     return result
 
 

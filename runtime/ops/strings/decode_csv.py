@@ -69,9 +69,12 @@ def _(
 ) -> list[Array]:
     items = np.asarray(records, object)
     delimiter, missing = field_delim.encode(), na_value.encode()
+    lines: list[bytes] = items.ravel().tolist()
+    whole = b"".join(lines)
+    use_quotes = use_quote_delim and any(char in whole for char in b'"\r\n')
     rows: list[list[bytes]] = []
-    for row, record in enumerate(items.ravel().tolist()):
-        fields = _fields(record, delimiter, use_quote_delim)
+    for row, record in enumerate(lines):
+        fields = _fields(record, delimiter, use_quotes)
         if select_cols is not None:
             fields = [fields[column] for column in select_cols if column < len(fields)]
         if len(fields) != len(record_defaults):
@@ -90,7 +93,7 @@ def _column(fields: Sequence[bytes], missing: bytes, default: Array, field_numbe
     dtype = dtypes.of_array(default)
     if dtype is not dtypes.string and b"" not in fields and missing not in fields:
         try:
-            return numbers(fields, dtype)
+            return numbers(filled(fields, (len(fields),)), dtype)
         except errors.InvalidArgumentError:
             pass  # name the field
     values = (_value(field, missing, default, field_number, row) for row, field in enumerate(fields))

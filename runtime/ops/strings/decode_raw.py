@@ -11,10 +11,11 @@ import numpy as np
 from ... import dtypes, errors
 from ...core.export import export
 from ...ir.value_types import TensorType
+from ...kernels.strings.packed import lengths, packed
 from ..framework.attribute_parsers import DType
 from ..framework.op import Input, Name, op
 from ..framework.op_families import BOOLS, COMPLEX, FLOATS, INTEGERS, STRINGS, require_dtype
-from .map_bytes import in_batch
+from .map_bytes import each, in_batch
 
 Array = Any
 
@@ -60,22 +61,23 @@ def decode_raw(
 @decode_raw.kernel
 def _(input_bytes: Array, out_type: Any, little_endian: bool, fixed_length: int | None) -> Array:
     items = np.asarray(input_bytes, object)
-    texts: list[bytes] = items.ravel().tolist()
     if fixed_length is not None:
-        texts = [text[:fixed_length].ljust(fixed_length, b"\0") for text in texts]
-    length = len(texts[0]) if texts else fixed_length or 0
-    for text in texts:
-        if len(text) != length:
-            raise errors.InvalidArgumentError(
-                f"DecodeRaw requires input strings to all be the same size, but there are {length} and {len(text)}"
-            )
+        items = each(lambda text: text[:fixed_length].ljust(fixed_length, b"\0"), items)
+    texts = items.ravel()
+    sizes = lengths(texts)
+    length = sizes[0] if len(sizes) else fixed_length or 0
+    if (sizes != length).any():
+        raise errors.InvalidArgumentError(
+            "DecodeRaw requires input strings to all be the same size, but there are "
+            f"{length} and {sizes[sizes != length][0]}"
+        )
     if length % out_type.size:
         raise errors.InvalidArgumentError(
             f"Input to DecodeRaw has length {length} that is not a multiple of {out_type.size}, the size of "
             f"{out_type.name}"
         )
     stored = out_type.numpy.newbyteorder("<" if little_endian else ">")
-    numbers = np.frombuffer(b"".join(texts), stored).astype(out_type.numpy)
+    numbers = packed(texts).view(stored).astype(out_type.numpy)
     return numbers.reshape(*items.shape, length // out_type.size)
 
 

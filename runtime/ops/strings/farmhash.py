@@ -147,7 +147,7 @@ def of_strings(texts: Array) -> Words:
     >>> [hex(int(print)) for print in of_strings(np.array([b"", b"d"], object))]
     ['0x9ae16a3b2f90404f', '0x3e0ae463957d9a21']
     """
-    return hashed(fingerprints, texts.tolist())
+    return hashed(fingerprints, texts)
 
 
 @export("fingerprint")

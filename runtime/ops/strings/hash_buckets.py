@@ -82,5 +82,5 @@ def _(input: Array, num_buckets: int, key: tuple[int, int]) -> Array:
 
 def _buckets(function: Callable[[Array], Words], input: Array, num_buckets: int) -> Array:
     items = np.asarray(input, object)
-    numbers = hashed(function, items.ravel().tolist()) % np.uint64(num_buckets)
+    numbers = hashed(function, items.ravel()) % np.uint64(num_buckets)
     return numbers.astype(np.int64).reshape(items.shape)

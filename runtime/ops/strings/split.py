@@ -10,6 +10,7 @@ import numpy as np
 
 from ... import dtypes
 from ...ir.value_types import TensorType
+from ...kernels.strings.packed import lengths, packed
 from ..framework.attribute_parsers import Axes, Texts
 from ..framework.op import Input, Name, op
 from ..framework.op_families import STRINGS, require_dtype
@@ -90,9 +91,7 @@ def string_bytes(input: Input, name: Name = None) -> tuple[TensorType, TensorTyp
 
 @string_bytes.kernel
 def _(input: Array) -> tuple[Array, Array]:
-    items = input.tolist()
-    parts = _SINGLE[np.frombuffer(b"".join(items), np.uint8)]
-    return parts, np.fromiter(map(len, items), np.int64, len(items))
+    return _SINGLE[packed(input)], lengths(input)
 
 
 _SINGLE = np.array([bytes([code]) for code in range(256)], object)

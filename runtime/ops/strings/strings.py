@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import functools
 from operator import methodcaller
 from typing import Any
 
@@ -18,11 +17,12 @@ from ...core.conversion import is_tensor_like
 from ...core.export import export
 from ...core.tensor import Tensor
 from ...ir.value_types import TensorType
+from ...kernels.strings.packed import cut, lengths, packed
 from ..arrays.concat_split import unstack
 from ..framework.op import Input, Inputs, Name, Op, Same, op
 from ..framework.op_families import STRINGS, require_dtype
 from ..framework.static_values import listed
-from .map_bytes import each, in_batch
+from .map_bytes import each
 
 Array = Any
 
@@ -150,20 +150,12 @@ def length(input: Input, unit: str = "BYTE", name: Name = None) -> TensorType:
 
 @length.kernel
 def _(input: Array, unit: str) -> Array:
-    return each(
-        len if unit == "BYTE" else lambda item: len(item.translate(None, _CONTINUATIONS)),
-        input,
-        dtype=np.int32,
-    )
-
-
-_CONTINUATIONS = bytes(range(0x80, 0xC0))
-"""The bytes that continue a character of UTF-8."""
-
-
-def starts(item: bytes) -> list[int]:
-    """Return the indices at which the characters of a UTF-8 string begin."""
-    return [offset for offset, byte in enumerate(item) if byte & 0xC0 != 0x80]
+    texts = np.asarray(input, object)
+    flat = texts.ravel()
+    counts = lengths(flat)
+    if unit != "BYTE":
+        counts, _ = _characters(packed(flat), np.cumsum(counts))
+    return counts.astype(np.int32).reshape(texts.shape)
 
 
 def _check_encoding(encoding: str) -> None:
@@ -243,36 +235,27 @@ def substr(input: Input, pos: Same, len: Same, unit: str = "BYTE", name: Name = 
 
 @substr.kernel
 def _(input: Array, pos: Array, len: Array, unit: str) -> Array:
-    if unit == "BYTE" and np.ndim(pos) == 0:
-        return in_batch(functools.partial(_batch_between, at=int(pos), count=int(len)), input)
-    return each(_bytes_between if unit == "BYTE" else _characters_between, input, pos, len)
+    operands = np.broadcast_arrays(np.asarray(input, object), pos, len)
+    texts, at, most = (operand.ravel() for operand in operands)
+    whole, sizes = packed(texts), lengths(texts)
+    ends = np.cumsum(sizes)
+    counts, places = (sizes, None) if unit == "BYTE" else _characters(whole, ends)
+    is_outside = (at < -counts) | (at > counts)
+    if is_outside.any():
+        wrong = np.argmax(is_outside)
+        raise errors.InvalidArgumentError(f"pos {at[wrong]} out of range for string {texts[wrong]!r}")
+    start = np.where(at < 0, at + counts, at)
+    rest = counts - start
+    bounds = start, start + np.where(most < 0, rest, np.minimum(most, rest))
+    if places is None:
+        begin, end = (ends - sizes + bound for bound in bounds)
+    else:
+        first, places = np.cumsum(counts) - counts, np.append(places, whole.size)
+        begin, end = (np.where(bound == counts, ends, places[first + bound]) for bound in bounds)
+    return cut(whole, begin, end).reshape(operands[0].shape)
 
 
-def _batch_between(items: list[bytes], at: int, count: int) -> list[bytes]:
-    if min(map(len, items), default=0) < abs(at):
-        return [_bytes_between(item, at, count) for item in items]
-    to_the_end = count < 0 or at < 0 <= at + count
-    part = slice(at, None if to_the_end else at + count)
-    return [item[part] for item in items]
-
-
-def _bytes_between(item: bytes, at: int, count: int) -> bytes:
-    size = len(item)
-    if not -size <= at <= size:
-        _start(item, at, size)
-    if at < 0:
-        at += size
-    return item[at:] if count < 0 else item[at : at + count]
-
-
-def _characters_between(item: bytes, at: int, count: int) -> bytes:
-    offsets = [*starts(item), len(item)]
-    start = _start(item, at, len(offsets) - 1)
-    stop = len(offsets) - 1 if count < 0 else min(start + count, len(offsets) - 1)
-    return item[offsets[start] : offsets[stop]]
-
-
-def _start(item: bytes, at: int, size: int) -> int:
-    if not -size <= at <= size:
-        raise errors.InvalidArgumentError(f"pos {at} out of range for string {item!r}")
-    return at if at >= 0 else size + at
+def _characters(whole: Array, ends: Array) -> tuple[Array, Array]:
+    """Return the number of UTF-8 characters of each string, and the places of the first bytes of all."""
+    places = np.flatnonzero(whole & 0xC0 != 0x80)
+    return np.diff(np.searchsorted(places, ends), prepend=0), places

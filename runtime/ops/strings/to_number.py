@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from ... import dtypes, errors
 from ...core.export import export
 from ...ir.value_types import TensorType
+from ...kernels.strings.packed import decimals
 from ..framework.attribute_parsers import DType
 from ..framework.op import Input, Name, op
 from ..framework.op_families import STRINGS, require_dtype
@@ -55,22 +55,20 @@ def to_number(input: Input, out_type: DType = dtypes.float32, name: Name = None)
 @to_number.kernel
 def _(input: Array, out_type: Any) -> Array:
     items = np.asarray(input, object)
-    return numbers(items.ravel().tolist(), out_type).reshape(items.shape)
+    return numbers(items.ravel(), out_type).reshape(items.shape)
 
 
-def numbers(items: Sequence[bytes], dtype: Any) -> Array:
-    """Parse numbers from strings; InvalidArgumentError for the first that is invalid.
+def numbers(texts: Array, dtype: Any) -> Array:
+    """Parse numbers from a vector of strings; InvalidArgumentError for the first that is invalid.
 
-    >>> numbers([b"7", b" -1 "], dtypes.int32).tolist()
+    >>> numbers(np.array([b"7", b" -1 "], object), dtypes.int32).tolist()
     [7, -1]
     """
-    known = b"0123456789" + b"+-" * bool(dtype.min) + b".eE" * dtype.is_floating
-    if not b"".join(items).translate(None, known):
-        try:  # all that Python parses of the known characters is valid here, too
-            return np.fromiter(map(float if dtype.is_floating else int, items), dtype.numpy, len(items))
-        except (ValueError, OverflowError):
-            pass  # name the string
-    return np.fromiter((number(item, dtype) for item in items), dtype.numpy, len(items))
+    found = decimals(texts, dtype.is_floating, bool(dtype.min))
+    if found is not None and (dtype.is_floating or not ((found < dtype.min) | (found > dtype.max)).any()):
+        with np.errstate(over="ignore"):
+            return found.astype(dtype.numpy)
+    return np.fromiter((number(item, dtype) for item in texts.tolist()), dtype.numpy, len(texts))
 
 
 def number(item: bytes, dtype: Any) -> Any:
