@@ -181,7 +181,7 @@ def _sharpen(operand: Operand, spec: AnySpec) -> None:
 
 def zeros_for(x: Any) -> Any:
     """Return a cotangent of zeros, made in the current builder."""
-    spec = x.spec if not hasattr(x, "dtype") else TensorType(x.dtype, x.shape.dims)
+    spec = x.spec if not hasattr(x, "dtype") else TensorType(x.dtype, x.shape.sizes)
     like = content(spec)
     if isinstance(like, ListType):
         return new_list(like)

@@ -56,7 +56,7 @@ def _(dy: Any, y: Any, params: Any, indices: Any, axis: int, batch_dims: int) ->
     shape = shape_of(params)
     if axis != 0 or batch_dims != 0:
         return put_back(dy, indices, shape, axis, batch_dims), None
-    rows = [-1, *params.shape.dims[1:]] if params.shape.rank and None not in params.shape.dims[1:] else None
+    rows = [-1, *params.shape.sizes[1:]] if params.shape.rank and None not in params.shape.sizes[1:] else None
     values = reshape(dy, join([[-1], shape[1:]], 0) if rows is None else rows)
     return IndexedSlices(values, reshape(indices, [-1]), shape), None
 

@@ -18,6 +18,7 @@ from .. import dtypes as _dtypes
 from ..control_flow.control_dependencies import executing_eagerly, group, no_op
 from ..core import shapes as _shapes
 from ..core.conversion import convert_to_tensor as _convert
+from ..core.dimension import Dimension
 from ..core.missing_names import missing_name
 from ..core.variable import Variable as _Variable
 from ..ir.builder import current
@@ -25,7 +26,6 @@ from ..ir.graph import Graph, Operation
 from ..ir.name_scopes import name_scope as _name_scope
 from ..ops.arrays import placeholder as placeholders
 from ..sparse.tensor import SparseTensor as _SparseTensor
-from .dimension import Dimension
 from .namespaces import member
 from .sessions.graph_builder import (
     GLOBAL_VARIABLES,

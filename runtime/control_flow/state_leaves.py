@@ -87,7 +87,7 @@ def covering(leaf: Any, *others: Any) -> Any:
 def spec_of(operand: Any) -> AnySpec:
     """Return the type of an operation's argument."""
     if isinstance(operand, Tensor):
-        return TensorType(operand.dtype, operand.shape.dims)
+        return TensorType(operand.dtype, operand.shape.sizes)
     spec: AnySpec = operand.spec
     return spec
 
@@ -95,7 +95,7 @@ def spec_of(operand: Any) -> AnySpec:
 def spec_in(leaf: Any, dtype: dtypes.DType | None) -> AnySpec:
     """Return the type of the result of `carried(leaf, dtype)`, without recording an operation."""
     if isinstance(leaf, Tensor):
-        own = TensorType(leaf.dtype, leaf.shape.dims)
+        own = TensorType(leaf.dtype, leaf.shape.sizes)
         return TensorType(dtype, own.shape) if dtype is not None and weak_types.adapts(leaf, dtype) else own
     return spec_of(carried(leaf, dtype))
 

@@ -308,7 +308,7 @@ class Loop:
         """Return the slot's type with the dtype of `spec`, if its initial number can have that dtype; else None."""
         if isinstance(spec, TensorType) and weak_types.adapts(slot.initial, spec.dtype):
             slot.initial = weak_types.adapted(slot.initial, spec.dtype)
-            return TensorType(spec.dtype, shapes.generalize(slot.initial.shape.dims, spec.shape))
+            return TensorType(spec.dtype, shapes.generalize(slot.initial.shape.sizes, spec.shape))
         if (
             not state_leaves.is_weak(slot.initial)
             or not isinstance(spec, TensorType)

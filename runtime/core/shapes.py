@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from .dimension import Dimension
 from .export import export
 
 Dims = tuple[int | None, ...] | None
@@ -46,9 +47,18 @@ class TensorShape:
         return self.rank
 
     @property
-    def dims(self) -> Dims:
+    def sizes(self) -> Dims:
         """The sizes in a tuple, None for an unknown one; None if the rank is unknown."""
         return self._dims
+
+    @property
+    def dims(self) -> list[Dimension] | None:
+        """The sizes as `tf.compat.v1.Dimension`, which computes with unknown ones; None if the rank is unknown.
+
+        >>> TensorShape([None, 3]).dims
+        [Dimension(None), Dimension(3)]
+        """
+        return None if self._dims is None else [Dimension(size) for size in self._dims]
 
     def as_list(self) -> list[int | None]:
         """Return the dimensions; ValueError when the rank is unknown."""
@@ -189,10 +199,12 @@ def as_dims(value: Any) -> Dims:
     if isinstance(value, (str, bytes)):
         raise TypeError(f"{value!r} is not a shape")
     items = value if hasattr(value, "__iter__") else (value,)
-    return tuple(None if item is None else _dimension(item) for item in items)
+    return tuple(_size(item.value if isinstance(item, Dimension) else item) for item in items)
 
 
-def _dimension(item: Any) -> int | None:
+def _size(item: Any) -> int | None:
+    if item is None:
+        return None
     try:
         size = item.__index__()
     except (AttributeError, TypeError):

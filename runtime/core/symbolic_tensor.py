@@ -92,7 +92,7 @@ class SymbolicTensor(Tensor):
     def set_shape(self, shape: Any) -> None:
         """Merge `shape` into the known shape; ValueError when they contradict each other."""
         merged = self.shape.merge_with(shape)
-        self._value.spec = self._value.spec.with_shape(merged.dims)  # type: ignore[union-attr]
+        self._value.spec = self._value.spec.with_shape(merged.sizes)  # type: ignore[union-attr]
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(

@@ -215,7 +215,7 @@ class TensorArray:
         return self.with_flow(self._flow)
 
     def _element(self) -> dict[str, Any]:
-        return {"dtype": self.dtype, "element_shape": self.element_shape.dims}
+        return {"dtype": self.dtype, "element_shape": self.element_shape.sizes}
 
     def _rows(self, flow: Any, chosen: Any) -> dict[str, Any]:
         """Return the keyword arguments of `_element`, for rows of one tensor.
@@ -263,7 +263,7 @@ def _recorded(array: TensorArray) -> SymbolicArray:
     assert isinstance(array._flow, EagerArray)
     items = array._flow._array.items()
     flow = late_binding.array_ops.array_new(
-        len(items), array.dtype, array.element_shape.dims, array.dynamic_size
+        len(items), array.dtype, array.element_shape.sizes, array.dynamic_size
     )
     for index, item in enumerate(items):
         if item is not None:

@@ -212,7 +212,7 @@ def _key(data: Any) -> Any:
     if isinstance(data, (list, tuple)):
         return type(data), tuple(map(_key, data))
     if isinstance(data, TensorShape):
-        return TensorShape, data.dims
+        return TensorShape, data.sizes
     if hasattr(data, "dtype") and hasattr(data, "tobytes") and not isinstance(data, type):
         return "array", str(data.dtype), data.shape, data.tobytes()
     return type(data), data
@@ -246,7 +246,7 @@ def _covers(general: Any, special: Any) -> bool:
     if isinstance(general, TypeSpec):
         return isinstance(special, TypeSpec) and special.is_subtype_of(general)
     if isinstance(general, TensorShape) and isinstance(special, TensorShape):
-        return shapes.covers(general.dims, special.dims)
+        return shapes.covers(general.sizes, special.sizes)
     if _same_nest(general, special):
         return all(_covers(a, b) for a, b in _pairs(general, special))
     return bool(_key(general) == _key(special))

@@ -190,7 +190,7 @@ class Variable(PartialUpdates, InSession, AsValue, Operators, metaclass=CreatedB
     def set_shape(self, shape: Any) -> None:
         """Merge `shape` into the known shape; ValueError when they contradict each other."""
         merged = self.shape.merge_with(shape)
-        self.content_spec = self.content_spec.with_shape(merged.dims)
+        self.content_spec = self.content_spec.with_shape(merged.sizes)
         self.spec = VariableType(self.content_spec)
 
     @property
@@ -280,7 +280,7 @@ class Variable(PartialUpdates, InSession, AsValue, Operators, metaclass=CreatedB
         tensor = convert_to_tensor(value, self.dtype)
         if type(tensor) is EagerTensor and tensor._array.shape == self.content_spec.shape:
             return tensor
-        if not shapes.compatible(self.content_spec.shape, tensor.shape.dims):
+        if not shapes.compatible(self.content_spec.shape, tensor.shape.sizes):
             raise ValueError(
                 f"Cannot assign value to variable '{self.name}': Shape mismatch.The variable shape {self.shape}, and "
                 f"the assigned value shape {tensor.shape} are incompatible."

@@ -152,7 +152,7 @@ def stateless_random_crop(value: TensorLike, size: Any, seed: Any, name: Name = 
 def _crop(value: Any, size: Any, drawn: Callable[..., Any], name: Name) -> Tensor:
     x, wanted = convert_to_tensor(value), convert_to_tensor(size)
     whole = shape_of(x, wanted.dtype)
-    known = x.shape.dims
+    known = x.shape.sizes
     if isinstance(wanted, EagerTensor) and known is not None:
         parts = wanted.numpy().tolist()
         if len(parts) != len(known) or any(

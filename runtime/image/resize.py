@@ -87,7 +87,7 @@ def _size(size: Any) -> Any:
         tensor = convert_to_tensor(size)
         if not tensor.dtype.is_integer:
             raise ValueError(f"resize: 'size' must be a 1-D int32 Tensor, not {tensor.dtype.name}")
-        if tensor.shape.dims not in (None, (None,), (2,)):
+        if tensor.shape.sizes not in (None, (None,), (2,)):
             raise ValueError(
                 f"'size' must be a 1-D Tensor of 2 elements: new_height, new_width; not {tensor.shape}"
             )

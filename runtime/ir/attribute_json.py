@@ -50,7 +50,7 @@ def attribute_data(value: Any) -> Any:
     if isinstance(value, dtypes.DType):
         return {"dtype": value.name}
     if isinstance(value, shapes.TensorShape):
-        return {"shape": None if value.dims is None else list(value.dims)}
+        return {"shape": None if value.sizes is None else list(value.sizes)}
     return _tagged(value)
 
 

@@ -60,7 +60,7 @@ class MutableHashTable(LookupTable):
         with eagerly():
             self.default_value = convert_to_tensor(default_value, self.value_dtype)
             self._keys = _column(self.key_dtype, self._key_shape, f"{name}_keys")
-            self._values = _column(self.value_dtype, self.default_value.shape.dims, f"{name}_values")
+            self._values = _column(self.value_dtype, self.default_value.shape.sizes, f"{name}_values")
         self._is_saved = checkpoint
 
     def __children__(self) -> dict[str, Any]:

@@ -78,7 +78,7 @@ def _wanted_sizes(bounds: Any, shape: Any, static: Any) -> tuple[Any, Any]:
         wanted = in_dtype(shape, dtypes.int64)
         expect(reduce_all(less_equal(-1, wanted)), "shape must have sizes from -1 on")
         return where(less(wanted, 0), bounds, wanted), None
-    given = list(getattr(shape, "dims", None) or shape)
+    given = list(getattr(shape, "sizes", None) or shape)
     if static is not None and len(given) != len(static):
         expect(False, f"shape must have {len(static)} sizes, not {len(given)}")
     known = [None if size is None else int(size) for size in given]

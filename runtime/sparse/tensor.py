@@ -90,7 +90,7 @@ class SparseTensor(CompositeTensor):
 
     def set_shape(self, shape: Any) -> None:
         """Merge `shape` into the known shape; ValueError when they contradict each other."""
-        self._static = self.shape.merge_with(shape).dims
+        self._static = self.shape.merge_with(shape).sizes
 
     @property
     def graph(self) -> Any:
@@ -211,7 +211,7 @@ class SparseTensorSpec(TypeSpec):
 
     def _from_components(self, components: Any) -> SparseTensor:
         made = SparseTensor(*components)
-        made._static = self._shape.dims
+        made._static = self._shape.sizes
         return made
 
 

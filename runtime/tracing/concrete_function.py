@@ -281,7 +281,7 @@ class ConcreteFunction:
             tensor = given if isinstance(given, Tensor) else convert_to_tensor(given, traced.dtype)
         except (TypeError, ValueError) as error:
             raise TypeError(f"{self.name}(): `{path}` must be {traced.spec}: {error}") from None
-        spec = TensorType(tensor.dtype, tensor.shape.dims)
+        spec = TensorType(tensor.dtype, tensor.shape.sizes)
         if spec.dtype is not traced.dtype or not shapes.compatible(traced.spec.shape, spec.shape):
             kind = TypeError if spec.dtype is traced.dtype else WrongDtypeError
             raise kind(f"{self.name}(): `{path}` is {spec}, but the graph was traced for {traced.spec}")

@@ -145,7 +145,7 @@ def _constant_type(leaf: Any) -> TensorType | None:
         tensor = convert_to_tensor(leaf)
     except (TypeError, ValueError):
         return None
-    return TensorType(tensor.dtype, tensor.shape.dims)
+    return TensorType(tensor.dtype, tensor.shape.sizes)
 
 
 def _can_have_gradient(value: Any) -> bool:

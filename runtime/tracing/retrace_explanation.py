@@ -151,7 +151,7 @@ def _spec(value: Any) -> TensorType | None:
     if isinstance(value, TensorSpec):
         return value.spec
     if isinstance(value, Tensor):
-        return TensorType(value.dtype, value.shape.dims)
+        return TensorType(value.dtype, value.shape.sizes)
     found = TensorSpec(value.shape, value.dtype) if hasattr(value, "dtype") else None
     return None if found is None else found.spec
 

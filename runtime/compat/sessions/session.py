@@ -335,7 +335,7 @@ def _array_for(tensor: Any, given: Any) -> Any:
             f"strings, lists, numpy ndarrays. For reference, the tensor object was {given} which was passed to the "
             f"feed with key {tensor}."
         )
-    spec = TensorType(tensor.dtype, tensor.shape.dims)
+    spec = TensorType(tensor.dtype, tensor.shape.sizes)
     source = given._array if isinstance(given, EagerTensor) else given
     try:
         array = to_array(source, tensor.dtype)

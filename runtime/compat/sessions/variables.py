@@ -35,7 +35,7 @@ def declare(variable: Variable, builder: GraphBuilder, value: Any, dtype: Any, s
     value = value() if callable(value) else value
     tensor = convert_to_tensor(value, dtype)
     declared = shapes.as_dims(tensor.shape if shape is None else shape)
-    if not shapes.compatible(declared, tensor.shape.dims):
+    if not shapes.compatible(declared, tensor.shape.sizes):
         raise ValueError(
             f"In this `tf.Variable` creation, the initial value's shape ({tensor.shape}) is not compatible with the "
             f"explicitly supplied `shape` argument ({shapes.show(declared)})."

@@ -126,7 +126,7 @@ def _encode_leaf(message: StructuredValue, value: Any) -> None:
     elif isinstance(value, dtypes.DType):
         message.tensor_dtype_value = TYPE_NUMBERS[value.name]
     elif isinstance(value, TensorShape):
-        encode_shape(message.tensor_shape_value, value.dims)
+        encode_shape(message.tensor_shape_value, value.sizes)
     elif isinstance(value, TensorSpec):
         _encode_spec(message.tensor_spec_value, value.spec, value.name or "")
     elif isinstance(value, np.ndarray):

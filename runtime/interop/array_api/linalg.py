@@ -94,7 +94,7 @@ def diagonal(x: Any, /, *, offset: int = 0) -> Tensor:
     tensor = tensor_of(x, ANY, "diagonal")
     if rank_of(tensor, "diagonal") < 2:
         raise ValueError("diagonal takes arrays of two dimensions or more")
-    rows, columns = tensor.shape[-2:].dims
+    rows, columns = tensor.shape[-2:].sizes
     if offset and ((columns is not None and offset >= columns) or (rows is not None and -offset >= rows)):
         return tensor[..., 0, :0] if rows else reshape.reshape(tensor, [*shape_ops.shape(tensor)[:-2], 0])
     return diagonals.diag_part(tensor, k=offset)

@@ -184,7 +184,7 @@ def shape(a: Any) -> Any:
         raise ValueError(
             f"np.shape needs a tensor of known shape, not {known}: tf.shape(x) is known when the graph runs"
         )
-    return known.dims
+    return known.sizes
 
 
 @instead_of(np.ndim)

@@ -237,7 +237,7 @@ def unstack(value: Any, num: int | None = None, axis: int = 0, name: str | None 
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([3, 4], dtype=int32)>
     """
     tensor = convert_to_tensor(value)
-    shape = tensor.shape.dims
+    shape = tensor.shape.sizes
     if num is None:
         known = None if shape is None else shape[_axis(axis, len(shape))]
         if known is None:

@@ -17,6 +17,7 @@ import numpy as np
 
 from ... import errors
 from ...core import conversion
+from ...core.dimension import Dimension
 from ...core.tensor import EagerTensor, Tensor
 from ...ir.batching import Batch
 from ...ir.traits import CHEAP
@@ -80,7 +81,7 @@ def _integer_text(item: Any, parts: list[Tensor]) -> str:
     """Return the text of an integer; `_` for a traced one, which is appended to `parts`."""
     if type(item) is int:
         return str(item)
-    if isinstance(item, (int, np.integer)) and not isinstance(item, bool):
+    if isinstance(item, (int, np.integer, Dimension)) and not isinstance(item, bool):
         return str(int(item))
     if conversion.is_tensor_like(item):
         tensor = conversion.convert_to_tensor(item)

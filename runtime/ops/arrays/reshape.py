@@ -295,8 +295,8 @@ def _(batch: Batch) -> Any:
 
 def fitted(dy: Any, x: Any) -> Any:
     """Return the cotangent of `x` from that of a tensor that `x` was broadcast to: sum over the broadcast axes."""
-    dims = dy.shape.dims
-    if dims == x.shape.dims and shapes.is_static(dims):
+    dims = dy.shape.sizes
+    if dims == x.shape.sizes and shapes.is_static(dims):
         return dy
     return sum_to(dy, shape_of(x))
 

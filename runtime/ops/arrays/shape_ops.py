@@ -29,7 +29,7 @@ def shape(input: Any, out_type: Any = dtypes.int32, name: str | None = None) -> 
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 3], dtype=int32)>
     """
     tensor, kind = convert_to_tensor(input), dtypes.as_dtype(out_type or dtypes.int32)
-    sizes = tensor.shape.dims
+    sizes = tensor.shape.sizes
     if shapes.is_static(sizes):
         return EagerTensor(np.array(sizes, kind.numpy))
     return shape_of(tensor, kind, name)

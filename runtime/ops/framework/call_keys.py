@@ -82,7 +82,7 @@ def have_key(arguments: Iterable[Any], parts: list[Any], tensors: list[Any], tak
                 return False
             parts += (kind, *ends)
         elif kind is shapes.TensorShape:
-            parts += (kind, x.dims)
+            parts += (kind, x.sizes)
         elif kind is Variable and x._owner is None:
             if takes_variables:
                 parts += (kind, x.content_spec.dtype, x.content_spec.shape)

@@ -713,7 +713,7 @@ static const Entry registered[] = {
 };
 
 static const Entry names[] = {
-    {"_owner", &name_owner}, {"_array", &name_array}, {"dims", &name_dims}, {"content_spec", &name_spec},
+    {"_owner", &name_owner}, {"_array", &name_array}, {"sizes", &name_sizes}, {"content_spec", &name_spec},
     {"element", &name_element}, {"dtype", &name_dtype}, {"shape", &name_shape}, {"computed", &name_computed},
     {"_accessed", &name_accessed}, {"carries_gradient", &name_carries}, {"failed", &name_failed},
     {"results", &name_results}, {"value", &name_value}, {"eager_recorders", &name_recorders},

@@ -16,7 +16,7 @@ static PyObject *kinds, *kind_of; /* abstract values by dtype and shape, and the
 enum { ELEMENTS, TYPE, ARRAY_SLOTS };
 static const char *const array_names[ARRAY_SLOTS] = {"_array", "spec"};
 static Py_ssize_t array_slots[ARRAY_SLOTS];
-static PyObject *name_owner, *name_array, *name_dims, *name_spec, *name_element, *name_dtype, *name_shape;
+static PyObject *name_owner, *name_array, *name_sizes, *name_spec, *name_element, *name_dtype, *name_shape;
 
 #define IS_A(x, type) ((PyObject *)Py_TYPE(x) == (type))
 
@@ -155,7 +155,7 @@ static int put_argument(Key *key, PyObject *x)
     if (PyFloat_CheckExact(x)) return put_float(key, x);
     if (PyList_CheckExact(x) || PyTuple_CheckExact(x)) return put_items(key, x);
     if (PySlice_Check(x)) return put_slice(key, x);
-    if (IS_A(x, TensorShape)) return put_type(key, x) && put(key, PyObject_GetAttr(x, name_dims));
+    if (IS_A(x, TensorShape)) return put_type(key, x) && put(key, PyObject_GetAttr(x, name_sizes));
     if (IS_A(x, Variable)) return put_variable(key, x);
     if (IS_A(x, TensorArray)) return put_reference(key, x);
     return (PyArray_CheckExact(x) || PyArray_IsScalar(x, Generic)) && put_array(key, x);

@@ -46,7 +46,7 @@ def _equality(strict: Binary, loose: Binary, otherwise: bool) -> Binary:
             return strict(x, y)
         x = convert_to_tensor(x)
         y = y if is_tensor_like(y) else convert_to_tensor(y, x.dtype)
-        sure = x is y or comparison.certainly_broadcasts(x.shape.dims, y.shape.dims)
+        sure = x is y or comparison.certainly_broadcasts(x.shape.sizes, y.shape.sizes)
         return (strict if sure else loose)(x, y)
 
     return operation

@@ -97,7 +97,7 @@ def _(dy: Any, y: Any, bands: Any, rhs: Any, lower: bool, adjoint: bool) -> Any:
     right = banded_triangular_solve(bands, dy, lower, not adjoint)
 
     def to_bands() -> Any:
-        count = bands.shape.dims and bands.shape.dims[-2]
+        count = bands.shape.sizes and bands.shape.sizes[-2]
         if count is None:
             raise ValueError(
                 "the gradient of banded_triangular_solve needs a known number of diagonals: use "

@@ -132,7 +132,7 @@ def _(dys: Any, ys: Any, input: Any, full_matrices: bool) -> Any:
 
 
 def _refuse_all_columns(full_matrices: bool, input: Any, q: Any) -> None:
-    rows, columns = (None, None) if input.shape.rank is None else input.shape.dims[-2:]
+    rows, columns = (None, None) if input.shape.rank is None else input.shape.sizes[-2:]
     if full_matrices and (rows is None or columns is None or rows > columns):
         raise LookupError(
             "qr has no gradient with full_matrices=True for matrices that have, or may have, more rows than columns: "
@@ -242,7 +242,7 @@ def _over_differences(values: Any) -> Any:
 
 
 def _refuse_arbitrary_vectors(tensor: Any) -> None:
-    rows, columns = (None, None) if tensor.shape.rank is None else tensor.shape.dims[-2:]
+    rows, columns = (None, None) if tensor.shape.rank is None else tensor.shape.sizes[-2:]
     if rows is None or columns is None or not -1 <= rows - columns <= 1:
         raise LookupError(
             "svd has no gradient of u and v with full_matrices=True for matrices that have, or may have, two more rows "

@@ -319,7 +319,7 @@ def lstsq(
 
 
 def _sides(matrix: Tensor) -> tuple[int, int]:
-    dims = matrix.shape.dims
+    dims = matrix.shape.sizes
     if dims is None or None in dims[-2:]:
         raise ValueError(
             "lstsq needs a matrix of known shape to choose how to solve: use `tf.ensure_shape`, or `fast=False`"

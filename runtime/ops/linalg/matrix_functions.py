@@ -293,8 +293,8 @@ def tensor_diag_part(input: TensorLike, name: Name = None) -> Tensor:
         raise wrong(
             f"tensor_diag_part takes tensors of an even rank, which is known; got shape {input.shape}"
         )
-    half = input.shape.dims[: rank // 2]
-    if not shapes.compatible(half, input.shape.dims[rank // 2 :]):
+    half = input.shape.sizes[: rank // 2]
+    if not shapes.compatible(half, input.shape.sizes[rank // 2 :]):
         raise wrong(f"both halves of the shape must be equal, got {input.shape}")
     sizes = shape_of(input)[: rank // 2]
     count = -1 if None in half else int(np.prod(half))

@@ -47,8 +47,8 @@ def compact_diagonals(diagonals: Any, diagonals_format: str) -> Tensor:
     else:
         raise ValueError(f"Unrecognized diagonals_format: {diagonals_format}")
     upper, middle, lower = parts
-    size = middle.shape.dims and middle.shape.dims[-1]
-    if upper.shape.dims is None or size is None or upper.shape[-1] == size:
+    size = middle.shape.sizes and middle.shape.sizes[-1]
+    if upper.shape.sizes is None or size is None or upper.shape[-1] == size:
         return stack(parts, -2)  # type: ignore[no-any-return]
     nothing = zeros_like(middle[..., :1])
     return stack([concat([upper, nothing], -1), middle, concat([nothing, lower], -1)], -2)  # type: ignore[no-any-return]

@@ -31,7 +31,7 @@ def _refuse_others(array: Any, value: Any) -> None:
 
 
 def _dims(value: Any) -> Any:
-    return getattr(value.shape, "dims", value.shape)
+    return getattr(value.shape, "sizes", value.shape)
 
 
 @op

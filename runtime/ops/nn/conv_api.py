@@ -230,7 +230,7 @@ def depthwise_conv2d(
 def _one_channel_each(filter: Any) -> Tensor:
     """Return the filters of `depthwise_conv2d` in the layout of `conv`."""
     filter = convert_to_tensor(filter)
-    known = filter.shape.dims
+    known = filter.shape.sizes
     if known is not None and len(known) != 4:
         raise ValueError(f"depthwise_conv2d: `filter` must have rank 4. Received: shape {filter.shape}")
     if is_static(known):

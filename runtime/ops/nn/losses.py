@@ -69,7 +69,7 @@ def _of_one_shape(labels: Tensor, logits: Tensor) -> tuple[Tensor, Tensor]:
     """Broadcast both tensors to one shape."""
     if labels.shape.is_compatible_with(logits.shape):
         return labels, logits
-    both = shapes.broadcast(labels.shape.dims, logits.shape.dims)
+    both = shapes.broadcast(labels.shape.sizes, logits.shape.sizes)
     if not shapes.is_static(both):
         return labels + zeros_like(logits), logits + zeros_like(labels)
     return broadcast_to(labels, both), broadcast_to(logits, both)

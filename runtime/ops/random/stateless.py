@@ -106,7 +106,7 @@ def seeded(spec: TensorType, seed: Any) -> TensorType:
 def seed_of_two(seed: Any) -> Any:
     """Convert a user's seed to a tensor; raise an error if its static shape is not [2]."""
     tensor = convert_to_tensor(seed)
-    if tensor.shape.dims not in (None, (None,), (2,)):
+    if tensor.shape.sizes not in (None, (None,), (2,)):
         raise wrong(f"seed must have shape [2], not {tensor.shape}")
     return tensor
 

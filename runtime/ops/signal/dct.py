@@ -96,7 +96,7 @@ def _check(type: int, n: int | None, axis: int, norm: str | None) -> None:
 
 
 def _first(x: Tensor) -> Tensor:
-    size = x.shape.dims[-1] if x.shape.dims else None
+    size = x.shape.sizes[-1] if x.shape.sizes else None
     if size is not None and size < 2:
         raise ValueError("DCT-I requires the dimension to be greater than one.")
     return real(rfft(concat([x, reverse(x, [_last(x)])[..., 1:-1]], -1)))  # type: ignore[no-any-return]

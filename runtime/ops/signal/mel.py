@@ -96,7 +96,7 @@ def mfccs_from_log_mel_spectrograms(log_mel_spectrograms: TensorLike, name: Name
     [[2.0, 0.0]]
     """
     spectra = convert_to_tensor(log_mel_spectrograms)
-    bins = spectra.shape.dims[-1] if spectra.shape.dims else None
+    bins = spectra.shape.sizes[-1] if spectra.shape.sizes else None
     if bins == 0:
         raise ValueError(f"num_mel_bins must be positive. Got: {spectra}")
     if bins is not None:

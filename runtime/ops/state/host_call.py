@@ -179,7 +179,7 @@ def _(dy: Any, y: Any, inputs: list[Any], function: HostFunction) -> Any:
         found = tape.gradient(targets, sources, output_gradients=list(upstream), unconnected_gradients="zero")
         return list(found)
 
-    specs = [TensorType(inputs[position].dtype, inputs[position].shape.dims) for position in wanted]
+    specs = [TensorType(inputs[position].dtype, inputs[position].shape.sizes) for position in wanted]
     kind = _Once if function.is_once_differentiable else HostFunction
     host = kind(differentiated, specs)
     gradients = dict(

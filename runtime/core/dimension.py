@@ -1,10 +1,15 @@
-"""`tf.compat.v1.Dimension`: a size of a shape, known or not, that computes with other sizes."""
+"""`tf.compat.v1.Dimension`: a size of a shape, known or not, that computes with other sizes.
+
+`TensorShape.dims` is a list of them, as in TensorFlow.
+"""
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 
 class Dimension:
@@ -17,6 +22,7 @@ class Dimension:
     """
 
     __hash__ = None  # type: ignore[assignment]
+    __array_ufunc__ = None  # NumPy's numbers leave arithmetic to this class
 
     def __init__(self, value: Any) -> None:
         self.value: int | None = value.value if isinstance(value, Dimension) else value
@@ -33,6 +39,9 @@ class Dimension:
 
     def __index__(self) -> int:
         return operator.index(self.value)  # type: ignore[arg-type]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        return np.array(operator.index(self), dtype or np.int32)
 
     def is_compatible_with(self, other: Any) -> bool:
         """Return whether both may be the same size."""

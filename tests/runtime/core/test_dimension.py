@@ -30,6 +30,30 @@ def test_a_known_size_is_an_index():
         int(UNKNOWN)
 
 
+def test_shapes_list_their_sizes():
+    shape = tf.TensorShape([2, None])
+    assert [size.value for size in shape.dims] == [2, None]
+    assert tf.TensorShape(None).dims is None
+    assert tf.TensorShape(shape.dims) == shape and shape == shape.dims
+    assert shape.concatenate(shape.dims) == [2, None, 2, None]
+
+
+@pytest.mark.parametrize("staged", [False, True])
+def test_sizes_are_integers_for_operations(staged):
+    def f(x):
+        rows, columns = x.shape.dims
+        return (
+            tf.ones([rows, columns * 2]),
+            tf.reshape(x, [columns, rows]),
+            x[: rows - 1],
+            tf.fill(x.shape.dims, 1),
+        )
+
+    results = (tf.function(f) if staged else f)(tf.zeros([3, 2]))
+    assert [result.shape.as_list() for result in results] == [[3, 4], [2, 3], [2, 2], [3, 2]]
+    assert tf.constant(tf.zeros([3, 2]).shape.dims).dtype == tf.int32
+
+
 def test_invalid_sizes():
     with pytest.raises(ValueError, match="Dimension -1 must be >= 0"):
         Dimension(-1)
