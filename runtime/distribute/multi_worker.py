@@ -36,8 +36,6 @@ class MultiWorkerExtended(MirroredExtended):
         """True for the chief, the worker that writes checkpoints."""
         return self._strategy.worker == 0
 
-    should_save_summary = should_checkpoint
-
 
 @export("distribute.MultiWorkerMirroredStrategy")
 class MultiWorkerMirroredStrategy(MirroredStrategy):

@@ -97,6 +97,19 @@ class StrategyExtended:
 
     experimental_require_static_shapes = False
 
+    def _in_multi_worker_mode(self) -> bool:  # Keras and Keras Tuner ask for it
+        return False
+
+    @property
+    def should_checkpoint(self) -> bool:
+        """True for the worker that writes checkpoints: the only one."""
+        return True
+
+    @property
+    def should_save_summary(self) -> bool:
+        """True for the worker that writes summaries: the same."""
+        return self.should_checkpoint
+
     @property
     def parameter_devices(self) -> tuple[str, ...]:
         """The devices that hold the variables."""

@@ -56,6 +56,13 @@ def test_contexts_are_those_of_tensorflow():
     assert distribute.get_replica_context().num_replicas_in_sync == 1
 
 
+def test_the_only_worker_writes_checkpoints_and_summaries():
+    for strategy in (tf.distribute.get_strategy(), tf.distribute.OneDeviceStrategy("CPU:0")):
+        extended = strategy.extended
+        assert (extended.should_checkpoint, extended.should_save_summary) == (True, True)
+        assert not extended._in_multi_worker_mode()  # Keras Tuner asks
+
+
 def test_an_axis_is_reduced():
     strategy = distribute.get_strategy()
     np.testing.assert_array_equal(strategy.reduce("MEAN", tf.constant([[1.0, 3.0]]), axis=1), [2.0])
