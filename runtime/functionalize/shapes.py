@@ -242,10 +242,14 @@ def _says_all(operation: Operation) -> bool:
     return (
         not operation.regions
         and any(isinstance(operand, Value) for operand in operation.inputs)
-        and operation.op.known is None
+        and (operation.op.known is None or not _are_integers(operation.outputs))
         and operation.op not in OF_SHAPES
         and all(map(_is_settled, operation.outputs))
     )
+
+
+def _are_integers(values: Sequence[Value]) -> bool:
+    return any(isinstance(value.spec, TensorType) and value.spec.dtype.is_integer for value in values)
 
 
 def _is_settled(value: Value) -> bool:

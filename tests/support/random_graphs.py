@@ -138,6 +138,8 @@ class _Maker:
         many = inferred if isinstance(inferred, tuple) else (inferred,)
         outputs = tuple(Value(self.draw(_names), spec) for spec in many)
         origin = Origin("train.py", len(self.operations) + 1, "fit")
+        if op.known is not None:
+            outputs[0].elements = op.known(*op.grouped(list(inputs)), **attrs)
         self.operations.append(Operation(op, tuple(inputs), attrs, outputs, tuple(regions), origin))
         self.pool += outputs
 
@@ -202,6 +204,8 @@ class _Maker:
         inputs = rename.inputs if rename else tuple(Value(self.draw(_names), x.spec) for x in given)
         op = find(name)
         result = Value("k", B if rename is None else N)
+        if op.known is not None:
+            result.elements = op.known(inputs[0], other)
         operation = Operation(op, (inputs[0], other), {}, (result,))
         place = self.draw(st.integers(0, len(rename.operations))) if rename else 0
         old = rename.operations if rename else ()

@@ -25,7 +25,7 @@ from ...ir.value_types import TensorType
 from ..framework.cached_dispatch import cached_dispatch
 from ..framework.eager_calls import native
 from ..framework.op import Input, Inputs, Ints, Name, op
-from ..framework.static_values import checked_dims, dims, known_elements
+from ..framework.static_values import checked_dims, dims, integer, known_elements
 from .gather_ops import gather
 from .reshape import ensure_shape
 from .where_ops import boolean_mask
@@ -167,7 +167,7 @@ def select(tensor: Input, parts: Inputs, key: str, name: Name = None) -> TensorT
     """
     if any(part.shape for part in parts):
         raise ValueError("an index of a key is a scalar tensor")
-    values = [None if part.value is None else int(part.value) for part in parts]
+    values = [integer(part) for part in parts]
     if _holes(parsed(key)) != len(parts):
         raise ValueError(f"the key {key!r} has another number of holes than {len(parts)}")
     index = filled(key, [HOLE if value is None else value for value in values])

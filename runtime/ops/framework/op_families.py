@@ -139,6 +139,8 @@ class Elementwise(Op):
                 except (errors.OpError, *OF_COMPUTING):
                     return super()._call(*args)  # the slow path raises the full error message
                 (value,) = builder.add(self, operands, self._usual_attributes, (spec,))
+                if self.known is not None and spec.dtype.is_integer:
+                    value.elements = self.known(*operands)
                 return self._weakened(SymbolicTensor(value, builder), args)
         return super()._call(*args, **kwargs)
 

@@ -11,7 +11,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -65,6 +65,44 @@ def known_elements(operand: Any) -> tuple[int | None, ...] | None:
     if not operand.dtype.is_integer or shape is None or len(shape) > 1 or None in shape:
         return None
     return integers(operand) if not shape or shape[0] <= _MOST_DIMENSIONS else None
+
+
+def computed(compute: Callable[..., int]) -> Callable[..., tuple[int | None, ...] | None]:
+    """Return the function for `OpDef.elements` of an elementwise operation, which computes with the known elements.
+
+    >>> from agc.runtime import dtypes
+    >>> import operator
+    >>> from agc.runtime.ir.graph import Constant
+    >>> three, sizes = (Constant(np.array(value, np.int32)) for value in (3, [1, 2]))
+    >>> computed(operator.sub)(three, sizes)
+    (2, 1)
+    """
+
+    def elements(*operands: Any) -> tuple[int | None, ...] | None:
+        known = []
+        for operand in operands:
+            own = known_elements(operand)
+            if own is None:
+                return None
+            known.append(own)
+        count = next((len(each) for each in known if len(each) != 1), 1)
+        columns = [each * count if len(each) == 1 else each for each in known]
+        dtype = operands[0].dtype
+        found = tuple(_element(compute, row, dtype) for row in zip(*columns, strict=True))
+        return found if any(each is not None for each in found) else None
+
+    return elements
+
+
+def _element(compute: Callable[..., int], row: tuple[int | None, ...], dtype: Any) -> int | None:
+    """Return the result of one element; None if it is unknown, an error, or does not fit its dtype."""
+    if None in row:
+        return None
+    try:
+        result = compute(*row)
+    except ZeroDivisionError:
+        return None
+    return result if dtype.min <= result <= dtype.max else None
 
 
 def _check_integer(operand: Any) -> None:

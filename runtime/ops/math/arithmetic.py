@@ -35,7 +35,7 @@ from ..arrays.creation import ones_like, zeros_like
 from ..arrays.reshape import fitted
 from ..arrays.select_kernel import selected
 from ..arrays.where_ops import choose
-from ..framework import composite_dispatch, intervals
+from ..framework import composite_dispatch, intervals, static_values
 from ..framework.cached_dispatch import cached_dispatch
 from ..framework.composite_dispatch import dispatching_composites, meet_rows
 from ..framework.op import Inputs, Name, Same, op
@@ -193,6 +193,13 @@ xlogy = binary("xlogy", _xlogy, CURVED, "`x * log(y)`, and 0 where `x` is 0.", "
                "[0.0, 0.0]", traits=ELEMENTWISE, cost=16, export=("math.xlogy",))  # fmt: skip
 xdivy = binary("xdivy", _xdivy, CURVED, "`x / y`, and 0 where `x` is 0.", "[0., 3.], [0., 2.]", "[0.0, 1.5]",
                traits=ELEMENTWISE, cost=5, export=("math.xdivy",))  # fmt: skip
+
+# Sizes are computed while a graph is built, if they are known.
+for _sizes, _compute in (
+    (add, operator.add), (subtract, operator.sub), (multiply, operator.mul), (floordiv, operator.floordiv),
+    (floormod, operator.mod), (maximum, max), (minimum, min),
+):  # fmt: skip
+    _sizes.elements(static_values.computed(_compute))
 
 # Gradient functions. A broadcast operand gets the sum of the cotangents of its copies; see `fitted`.
 

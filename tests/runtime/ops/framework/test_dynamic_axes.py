@@ -161,3 +161,27 @@ def test_new_and_joined_axes_that_are_not_there() -> None:
 def test_refused(call: Any, message: str) -> None:
     with pytest.raises(TypeError, match=message):
         tf.function(call)(X, tf.constant(0))
+
+
+def test_static_shapes_of_computed_sizes() -> None:
+    """Sizes that arithmetic makes of known ones are known; those that overflow or divide by zero are not."""
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 12])])
+    def f(x: Any) -> Any:
+        stops, rows, columns = tf.constant([1, 3, 4]), tf.shape(x)[0], tf.shape(x)[1]
+        steps = tf.concat([stops[:1], stops[1:] - stops[:-1], columns - stops[-1:]], 0)
+        seen["parts"] = [part.shape.as_list() for part in tf.split(x, steps, axis=-1)]
+        seen["half"] = x[:, : columns // 2 - 1].shape.as_list()
+        seen["rows"] = tf.zeros([rows * 2, tf.maximum(columns % 5, 1)]).shape.as_list()
+        uncertain = columns + (2**31 - 1), columns // tf.constant(0), rows + 1
+        seen["unknown"] = [tf.get_static_value(size) for size in uncertain]
+        return x
+
+    seen: dict[str, Any] = {}
+    f.get_concrete_function()
+    assert seen == {
+        "parts": [[None, 1], [None, 2], [None, 1], [None, 8]],
+        "half": [None, 5],
+        "rows": [None, 2],
+        "unknown": [None, None, None],
+    }
