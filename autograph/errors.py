@@ -22,9 +22,7 @@ import sys
 from collections.abc import Callable
 from os import environ
 from types import CodeType, FrameType, TracebackType
-from typing import Any, TypeVar
-
-from .named_tuple import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 AnyException = TypeVar("AnyException", bound=BaseException)
 Paint = Callable[[str, str], str]

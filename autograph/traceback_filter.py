@@ -21,10 +21,9 @@ import sys
 import types
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from .errors import is_own_file, is_own_frame, keeps_frames, leave_no_trace, strip_frames
-from .named_tuple import NamedTuple
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -16,13 +16,12 @@ import builtins
 import os
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import gast
 
 from . import policy
 from .errors import ConversionError, Diagnostic, Where
-from .named_tuple import NamedTuple
 from .options.features import Feature
 from .passes import pipeline
 from .passes.base import NO_FEATURES, Context

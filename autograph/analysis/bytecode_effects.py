@@ -12,10 +12,9 @@ import itertools
 import opcode
 from collections.abc import Iterator, Set
 from types import CodeType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..introspection.code_objects import CodeMap, nested_code_objects
-from ..named_tuple import NamedTuple
 from .bytecode_steps import READS, Step, instructions, kind_at, steps_of
 
 if TYPE_CHECKING:

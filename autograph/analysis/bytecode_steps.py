@@ -8,10 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from types import CodeType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..introspection.code_objects import CodeMap
-from ..named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     import dis

@@ -9,11 +9,10 @@ which the analyses read their results."""
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import gast
 
-from ..named_tuple import NamedTuple
 from .scopes import Reading
 
 

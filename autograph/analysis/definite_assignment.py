@@ -7,7 +7,8 @@ print(y)       maybe bound: Python raises UnboundLocalError when c is false
 
 from __future__ import annotations
 
-from ..named_tuple import NamedTuple
+from typing import NamedTuple
+
 from .cfg_builder import Flow
 
 

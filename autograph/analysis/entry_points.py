@@ -16,11 +16,10 @@ a name resolves to a function only if exactly one function of the module has it.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import gast
 
-from ..named_tuple import NamedTuple
 from ..syntax.tree_queries import DEFINITIONS, children, dotted
 
 

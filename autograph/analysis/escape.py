@@ -12,11 +12,10 @@ captures it, and it is passed on, if at all, after that change."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import gast
 
-from ..named_tuple import NamedTuple
 from ..syntax.tree_queries import (
     COMPOUND,
     COMPREHENSIONS,

@@ -14,11 +14,10 @@ is set to `ag__.Undefined` first. Reads that are not provably bound are *unprove
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import gast
 
-from ..named_tuple import NamedTuple
 from ..syntax.node_builders import load
 from ..syntax.tree_queries import dotted
 from .binding_time import BindingTimes

@@ -11,7 +11,7 @@ The graph does not run them again."""
 
 from __future__ import annotations
 
-from ..named_tuple import NamedTuple
+from typing import NamedTuple
 
 
 class Use(NamedTuple):

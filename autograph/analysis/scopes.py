@@ -9,11 +9,10 @@ builtin such as `any` or `sorted` consumes at once."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import gast
 
-from ..named_tuple import NamedTuple
 from ..syntax.tree_queries import COMPREHENSIONS, FUNCTIONS, INNER, inside, parameters
 
 # Builtins that have consumed a generator expression (or a `key` function) when they return.

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from types import CodeType
+from typing import NamedTuple
 
 from ..introspection.code_objects import CodeMap
-from ..named_tuple import NamedTuple
 
 
 class Conversion(NamedTuple):

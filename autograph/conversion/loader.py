@@ -19,12 +19,11 @@ import ast
 import functools
 from collections.abc import Callable, Collection
 from types import CodeType, FunctionType
-from typing import Any
+from typing import Any, NamedTuple
 
 import gast
 
 from .. import transpile
-from ..named_tuple import NamedTuple
 from ..options.features import Feature
 from ..options.verbosity import CODE, log, place, verbosity
 from ..passes import pipeline

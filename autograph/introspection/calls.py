@@ -9,10 +9,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from types import CodeType, FrameType
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..errors import Where
-from ..named_tuple import NamedTuple
 from .source_sites import at_instruction
 
 

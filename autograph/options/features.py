@@ -15,8 +15,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable
-
-from ..named_tuple import NamedTuple
+from typing import NamedTuple
 
 
 class Feature(enum.Enum):

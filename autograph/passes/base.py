@@ -13,14 +13,13 @@ from __future__ import annotations
 import builtins
 import operator
 from collections.abc import Callable
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar, NamedTuple, NoReturn
 
 import gast
 
 from ..analysis.binding_time import FRAME_ATTRIBUTES, FRAME_READERS, BindingTimes
 from ..analysis.container_types import LIST_DISPLAYS, LISTS
 from ..errors import ConversionError, Diagnostic
-from ..named_tuple import NamedTuple
 from ..options.features import Feature
 from ..options.loop_options import looks_like_directive
 from ..syntax.positions import where_of

@@ -15,11 +15,11 @@ rest, and one of them may have jumped; only then is a flag needed. Statements th
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import gast
 
 from ..analysis.reachability import JUMPS, Reachability, leaves_context, shapes_function
-from ..named_tuple import NamedTuple
 from ..syntax.positions import on_first_line
 from ..syntax.template import Template
 from ..syntax.tree_queries import LOOPS, TRIES, WITHS, Statements, blocks, copied, evolve, with_blocks

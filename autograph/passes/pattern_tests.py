@@ -14,12 +14,11 @@ that one expression cannot test: one with a class or a mapping, or with parts th
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import gast
 
 from ..analysis.binding_time import static
-from ..named_tuple import NamedTuple
 from ..syntax.node_builders import group, load, store
 from ..syntax.template import Template
 from ..syntax.tree_queries import Statements, at, copied

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import gast
 
 from ..analysis.binding_time import BindingTimes
 from ..errors import Diagnostic
-from ..named_tuple import NamedTuple
 from .base import Context, FunctionPass, Registry
 
 

@@ -12,10 +12,9 @@ import functools
 import types
 from collections import deque
 from types import CodeType, FunctionType, MemberDescriptorType, MethodType, ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from .. import policy
-from ..named_tuple import NamedTuple
 from ..staging import PYTHON, backends, stateful
 
 ATOMS: frozenset[type] = frozenset({

@@ -15,13 +15,12 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from functools import partial
 from types import CodeType, ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..analysis import bytecode_effects
 from ..analysis.process_state import CACHE, CLOCK, DECIMAL, ENVIRONMENT, FILES, RANDOM, Use, may_use, use_of
 from ..errors import Diagnostic, SideEffectWarning, Where
 from ..introspection.source_sites import running
-from ..named_tuple import NamedTuple
 
 Variables = dict[str, Any]
 _CERTAIN = RANDOM, FILES, CLOCK  # every use of these changes the state, or gives another result

@@ -14,9 +14,8 @@ import contextlib
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from types import CellType
-from typing import Any
+from typing import Any, NamedTuple
 
-from ..named_tuple import NamedTuple
 from ..staging import Maybe, Undefined
 from .value_identity import NOTHING, same
 

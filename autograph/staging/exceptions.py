@@ -19,10 +19,9 @@ import linecache
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from types import CodeType, FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import DiagnosticError, Where, is_own_file
-from ..named_tuple import NamedTuple
 from ..policy import is_library_file
 
 if TYPE_CHECKING:

@@ -14,11 +14,10 @@ import ast
 import functools
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import gast
 
-from ..named_tuple import NamedTuple
 from .tree_queries import INNER, POSITION, children, place_in
 
 Fields = dict[str, Any]

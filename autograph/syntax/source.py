@@ -19,12 +19,11 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import CodeType, FunctionType
-from typing import Any
+from typing import Any, NamedTuple
 
 from agc.autograph.errors import ConversionError, Diagnostic, Where
 from agc.autograph.introspection.code_objects import CodeMap, nested_code_objects
 
-from ..named_tuple import NamedTuple
 from . import interactive_source
 from .function_source import owner_of, piece_of
 from .positions import extent_of_code, first_line, lines_of, name_of, start_of

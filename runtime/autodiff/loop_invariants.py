@@ -11,8 +11,7 @@ total = while i, total, xs, W
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-
-from agc.autograph.named_tuple import NamedTuple
+from typing import NamedTuple
 
 from .. import dtypes
 from ..ir.graph import Constant, Graph, Operand, Operation, Value

@@ -9,10 +9,9 @@ h = while h, xs                       h, n, as = while h, 0, [], xs
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from agc.autograph.named_tuple import NamedTuple
 
 from ..ir.builder import Builder, recorders
 from ..ir.graph import Constant, Graph, Operand, Operation, Value

@@ -11,9 +11,7 @@ one: no part is expanded to the size of the whole.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
-
-from agc.autograph.named_tuple import NamedTuple
+from typing import Any, NamedTuple
 
 from ..composite.indexed_slices import IndexedSlices
 from ..core.tensor import Tensor

@@ -15,8 +15,7 @@ import importlib.util
 import sys
 import threading
 from collections.abc import Iterator
-
-from agc.autograph.named_tuple import NamedTuple
+from typing import NamedTuple
 
 from .. import errors
 from . import late_binding

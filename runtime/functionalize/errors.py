@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-
-from agc.autograph.named_tuple import NamedTuple
+from typing import NamedTuple
 
 from ..ir.graph import Graph, Operation
 

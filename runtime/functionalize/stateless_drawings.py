@@ -13,9 +13,7 @@ succeeded, like all variables.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
-
-from agc.autograph.named_tuple import NamedTuple
+from typing import Any, NamedTuple
 
 from .. import dtypes
 from ..ir.clone import with_parts

@@ -11,9 +11,7 @@ operation is then computed row by row.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol, TypeAlias
-
-from agc.autograph.named_tuple import NamedTuple
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from ..core import shapes
 

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import InitVar, dataclass, field
-from typing import Any, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
-from agc.autograph.named_tuple import NamedTuple
 
 from ..core import export as exports
 from .batching import BatchingRule, elementwise

@@ -9,8 +9,7 @@ GraphSyntaxError: `k` is not defined here
 from __future__ import annotations
 
 import re
-
-from agc.autograph.named_tuple import NamedTuple
+from typing import NamedTuple
 
 
 class GraphSyntaxError(ValueError):

@@ -11,9 +11,9 @@ import functools
 import os
 import sys
 from types import CodeType, FrameType
+from typing import NamedTuple
 
 from agc.autograph.api import cell_name
-from agc.autograph.named_tuple import NamedTuple
 
 
 class Origin(NamedTuple):

@@ -9,9 +9,7 @@ Within one trace two tensors never have the same text: the second `x` is shown a
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
-
-from agc.autograph.named_tuple import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from .graph import Value

@@ -22,10 +22,9 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from agc.autograph.named_tuple import NamedTuple
 
 from .. import dtypes
 from ..ir.clone import clone_value, with_parts

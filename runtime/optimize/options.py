@@ -7,9 +7,7 @@ False
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
-
-from agc.autograph.named_tuple import NamedTuple
+from typing import Any, NamedTuple
 
 from ..config import optimizer
 

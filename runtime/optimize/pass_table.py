@@ -10,8 +10,7 @@ except for errors of dead operations.
 from __future__ import annotations
 
 from collections.abc import Callable
-
-from agc.autograph.named_tuple import NamedTuple
+from typing import NamedTuple
 
 from ..ir.graph import Graph
 from ..ir.op_def import OpDef

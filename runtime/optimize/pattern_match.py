@@ -12,10 +12,9 @@ from __future__ import annotations
 
 import ast
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from agc.autograph.named_tuple import NamedTuple
 
 from ..core.shapes import is_static, num_elements
 from ..ir import value_keys

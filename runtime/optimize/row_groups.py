@@ -15,9 +15,7 @@ import enum
 import math
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Any
-
-from agc.autograph.named_tuple import NamedTuple
+from typing import Any, NamedTuple
 
 from ..core.shapes import is_static
 from ..ir.graph import Graph, Operand, Operation

@@ -8,8 +8,7 @@ float32[800, 128, 128]                                  8 tiles of 100 matrices
 from __future__ import annotations
 
 import math
-
-from agc.autograph.named_tuple import NamedTuple
+from typing import NamedTuple
 
 FEWEST_ROWS = 64
 """Tiles have at least so many rows of a matrix, but for the last one: products of fewer rows are slow."""

@@ -7,10 +7,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from agc.autograph import api
-from agc.autograph.named_tuple import NamedTuple
 
 from ..executors import EXECUTORS
 

@@ -10,10 +10,9 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from agc.autograph import staging
-from agc.autograph.named_tuple import NamedTuple
 from agc.autograph.staging import Maybe, Undefined
 
 from .. import autograph_backend as plugged_in  # noqa: F401  (registers the runtime with AutoGraph)

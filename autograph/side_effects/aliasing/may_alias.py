@@ -13,9 +13,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from ...named_tuple import NamedTuple
 from ..value_identity import same
 from .object_paths import contents, holds
 

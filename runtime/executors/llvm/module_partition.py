@@ -15,8 +15,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-
-from agc.autograph.named_tuple import NamedTuple
+from typing import NamedTuple
 
 LARGEST = 800
 """The weight above which a module is divided, in instructions."""

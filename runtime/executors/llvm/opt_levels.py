@@ -14,9 +14,7 @@ Loops are vectorized at level 1 as well, and run as fast. IR that is already in 
 from __future__ import annotations
 
 import math
-from typing import Any
-
-from agc.autograph.named_tuple import NamedTuple
+from typing import Any, NamedTuple
 
 from ...ir.graph import Graph
 from ...ir.structured import is_cond, is_loop

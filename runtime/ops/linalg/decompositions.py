@@ -11,10 +11,9 @@ the vectors have no derivatives. Terms with a division by zero are then left out
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from agc.autograph.named_tuple import NamedTuple
 
 from ...core.conversion import TensorLike
 from ...core.export import export

@@ -7,10 +7,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from agc.autograph.named_tuple import NamedTuple
 
 from ... import dtypes, errors
 from ...core import shapes

@@ -6,9 +6,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from agc.autograph.named_tuple import NamedTuple
+from typing import Any, NamedTuple
 
 from ... import dtypes
 from ...core import shapes

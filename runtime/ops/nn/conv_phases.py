@@ -15,9 +15,9 @@ import functools
 import itertools
 import math
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
-from agc.autograph.named_tuple import NamedTuple
 
 from ..framework.op_families import Array
 from .conv_kernel import convolved

@@ -7,9 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
-
-from agc.autograph.named_tuple import NamedTuple
+from typing import Any, NamedTuple
 
 from ... import dtypes
 from ...core import shapes

@@ -6,10 +6,9 @@ decode_wav(contents)    ==>    audio: [samples, channels] from -1 to 1, sample_r
 from __future__ import annotations
 
 import struct
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from agc.autograph.named_tuple import NamedTuple
 
 from ... import dtypes, errors
 from ...core.export import export

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
-from agc.autograph.named_tuple import NamedTuple
 
 from ... import errors
 from ...core.tensor import EagerTensor

@@ -9,10 +9,9 @@ from __future__ import annotations
 import codecs
 import itertools
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from agc.autograph.named_tuple import NamedTuple
 
 from ... import dtypes
 from ... import errors as failures

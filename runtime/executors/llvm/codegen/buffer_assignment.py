@@ -13,9 +13,7 @@ may compute a buffer element by element in place of another buffer that is dead 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
-
-from agc.autograph.named_tuple import NamedTuple
+from typing import Any, NamedTuple
 
 from ..background_compiler import pausing
 from .liveness import BORN, PROMISE, Addresses, BufferLiveness, bits, operands_of

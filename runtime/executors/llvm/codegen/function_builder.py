@@ -10,9 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
-
-from agc.autograph.named_tuple import NamedTuple
+from typing import Any, NamedTuple
 
 from ..call.kernel import FAILED, INTERRUPTED
 from .affine import INFINITE

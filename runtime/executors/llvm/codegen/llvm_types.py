@@ -11,10 +11,9 @@ from __future__ import annotations
 
 import functools
 import sys
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from agc.autograph.named_tuple import NamedTuple
 
 from .... import dtypes
 

@@ -15,9 +15,7 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
-
-from agc.autograph.named_tuple import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from ..background_compiler import pausing
 from .liveness import operands_of, targets_of

@@ -8,7 +8,7 @@ The steps are Dekker's and Knuth's (T. J. Dekker, "A floating-point technique fo
 
 from __future__ import annotations
 
-from agc.autograph.named_tuple import NamedTuple
+from typing import NamedTuple
 
 from .formula_builder import Number
 

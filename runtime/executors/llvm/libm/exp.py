@@ -10,7 +10,7 @@ ends of the range. Overflow, subnormal results, infinities and NaN then need no 
 
 from __future__ import annotations
 
-from agc.autograph.named_tuple import NamedTuple
+from typing import NamedTuple
 
 from ....kernels.special_functions import polynomials
 from .double_double import DoubleDouble, collapsed, exact_product, exact_sum, ordered_sum, quotient

@@ -12,8 +12,7 @@ Stegun, "Handbook of Mathematical Functions", 6.1.15 to 6.1.41 and 6.3.5 to 6.3.
 from __future__ import annotations
 
 import math
-
-from agc.autograph.named_tuple import NamedTuple
+from typing import NamedTuple
 
 from ....kernels.special_functions import polynomials
 from .formula_builder import Number, polynomial, through_double

@@ -9,7 +9,7 @@ s = f / (2 + f) and f = m - 1: ln m = f - (f²/2 - s (f²/2 + R)).)
 
 from __future__ import annotations
 
-from agc.autograph.named_tuple import NamedTuple
+from typing import NamedTuple
 
 from ....kernels.special_functions import polynomials
 from .double_double import DoubleDouble, exact_product, exact_sum, ordered_sum, product

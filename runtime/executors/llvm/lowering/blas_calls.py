@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-
-from agc.autograph.named_tuple import NamedTuple
+from typing import NamedTuple
 
 from .... import dtypes
 from ....kernels import blas, blas_limit, native_pool

@@ -11,9 +11,7 @@ A result that is the new value of a variable is stored in the variable's memory 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
-
-from agc.autograph.named_tuple import NamedTuple
+from typing import Any, NamedTuple
 
 from ....ir.graph import Graph, Operation
 from ....ir.value_types import TensorType

@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-
-from agc.autograph.named_tuple import NamedTuple
+from typing import NamedTuple
 
 from ....ops.nn.window_geometry import Sliding
 from ..codegen.blockwise import Blockwise, RowBlock, RowBlocks

@@ -12,8 +12,7 @@ If only batch axes are left, the factors are multiplied element by element, and 
 from __future__ import annotations
 
 import math
-
-from agc.autograph.named_tuple import NamedTuple
+from typing import NamedTuple
 
 from .... import dtypes
 from ....ir.graph import Operation

@@ -9,8 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from string import Template
-
-from agc.autograph.named_tuple import NamedTuple
+from typing import NamedTuple
 
 from .gemm_packing import Tile, straight
 

@@ -18,8 +18,7 @@ number of rows. `column` and `columns` are the offset in a row and the width, in
 from __future__ import annotations
 
 from string import Template
-
-from agc.autograph.named_tuple import NamedTuple
+from typing import NamedTuple
 
 from ..processor import vector_bytes
 

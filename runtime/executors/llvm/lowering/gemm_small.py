@@ -15,9 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import Any
-
-from agc.autograph.named_tuple import NamedTuple
+from typing import Any, NamedTuple
 
 from .... import dtypes
 from ..codegen.llvm_types import Register

@@ -13,10 +13,9 @@ from __future__ import annotations
 import ctypes
 import functools
 import itertools
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from agc.autograph.named_tuple import NamedTuple
 
 from .... import dtypes
 from ....kernels.blas import libraries

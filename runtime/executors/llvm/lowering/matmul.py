@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-
-from agc.autograph.named_tuple import NamedTuple
+from typing import NamedTuple
 
 from .... import dtypes
 from ....core import shapes

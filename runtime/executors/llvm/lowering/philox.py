@@ -8,9 +8,7 @@ and the upper half of the counter. A seed of three numbers is a counter and a ke
 
 from __future__ import annotations
 
-from typing import Any
-
-from agc.autograph.named_tuple import NamedTuple
+from typing import Any, NamedTuple
 
 from .... import dtypes
 from ....kernels.random.seed_hash import SCRAMBLING

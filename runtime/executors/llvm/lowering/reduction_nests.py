@@ -11,8 +11,7 @@ import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-
-from agc.autograph.named_tuple import NamedTuple
+from typing import NamedTuple
 
 from .... import dtypes
 from ..codegen.dynamic_sizes import Size, is_sized

@@ -12,8 +12,7 @@ neither is computed by its kernel, and its result is copied.
 from __future__ import annotations
 
 import functools
-
-from agc.autograph.named_tuple import NamedTuple
+from typing import NamedTuple
 
 from ....ir.graph import Constant, Operation
 from ....ir.traits import INTEGER_ERRORS

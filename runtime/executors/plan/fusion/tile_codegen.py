@@ -13,10 +13,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from agc.autograph.named_tuple import NamedTuple
 
 from ....ir.facts import BlockReduction
 from ....ir.graph import Constant, Graph, Operand, Operation, Value

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from agc.autograph.named_tuple import NamedTuple
 
 from ....ir.graph import Constant, Operand
 from .tile_codegen import FusedKernelSource
