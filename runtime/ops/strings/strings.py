@@ -235,6 +235,8 @@ def substr(input: Input, pos: Same, len: Same, unit: str = "BYTE", name: Name = 
 
 @substr.kernel
 def _(input: Array, pos: Array, len: Array, unit: str) -> Array:
+    if unit == "BYTE" and np.size(input) <= _FEW:
+        return each(_bytes_between, input, pos, len)
     operands = np.broadcast_arrays(np.asarray(input, object), pos, len)
     texts, at, most = (operand.ravel() for operand in operands)
     whole, sizes = packed(texts), lengths(texts)
@@ -243,7 +245,7 @@ def _(input: Array, pos: Array, len: Array, unit: str) -> Array:
     is_outside = (at < -counts) | (at > counts)
     if is_outside.any():
         wrong = np.argmax(is_outside)
-        raise errors.InvalidArgumentError(f"pos {at[wrong]} out of range for string {texts[wrong]!r}")
+        raise _out_of_range(at[wrong], texts[wrong])
     start = np.where(at < 0, at + counts, at)
     rest = counts - start
     bounds = start, start + np.where(most < 0, rest, np.minimum(most, rest))
@@ -253,6 +255,21 @@ def _(input: Array, pos: Array, len: Array, unit: str) -> Array:
         first, places = np.cumsum(counts) - counts, np.append(places, whole.size)
         begin, end = (np.where(bound == counts, ends, places[first + bound]) for bound in bounds)
     return cut(whole, begin, end).reshape(operands[0].shape)
+
+
+_FEW = 16
+"""Up to so many strings, one after another takes less time than all at once."""
+
+
+def _bytes_between(item: bytes, at: int, count: int) -> bytes:
+    if not -len(item) <= at <= len(item):
+        raise _out_of_range(at, item)
+    start = at if at >= 0 else at + len(item)
+    return item[start:] if count < 0 else item[start : start + count]
+
+
+def _out_of_range(at: int, item: bytes) -> errors.InvalidArgumentError:
+    return errors.InvalidArgumentError(f"pos {at} out of range for string {item!r}")
 
 
 def _characters(whole: Array, ends: Array) -> tuple[Array, Array]:

@@ -43,6 +43,16 @@ def test_substr_of_a_batch(at, count):
         S.substr([*texts, "x"], at or 2, count)
 
 
+@pytest.mark.parametrize("unit", ["BYTE", "UTF8_CHAR"])
+def test_substr_of_many_strings_is_that_of_each(unit):
+    texts = [
+        text * n for n in range(1, 8) for text in ("añ", "€", "xyz")
+    ]  # more than are cut one after another
+    for at, count in ((0, 2), (1, -1), (-1, 3), (1, 0)):
+        each = [S.substr(text, at, count, unit=unit).numpy() for text in texts]
+        assert S.substr(texts, at, count, unit=unit).numpy().tolist() == each
+
+
 def test_substr_broadcasts():
     assert S.substr(["abc", "defg"], [[0], [1]], [[1], [2]]).numpy().tolist() == [
         [b"a", b"d"],
