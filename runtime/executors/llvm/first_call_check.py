@@ -13,7 +13,6 @@ times the tolerance.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -45,7 +44,6 @@ _BLOCK = 1 << 14
 """The elements that are compared at a time."""
 
 Runner = Callable[[Sequence[Any]], Sequence[Any]]
-Rehearsal = Callable[[Sequence[Any], Mapping[int, Any]], list[Any] | None]
 
 
 class Copy:
@@ -59,7 +57,7 @@ def compared(
     native: JitFunction,
     plan: Runner,
     arguments: Sequence[Any],
-    rehearse: Rehearsal | None = None,
+    rehearse: Callable[..., list[Any] | None] | None = None,
 ) -> tuple[Sequence[Any], str | None]:
     """Return the plan's results, and the difference of native results: "" if none, None if native code gave up.
 
@@ -71,17 +69,13 @@ def compared(
     results = plan(arguments)
     wanted = [*results, *(variable._array for variable in variables)]
     return_freed_memory()  # of the plan, which native code needs in other blocks
-    rehearse = rehearse or native.rehearsed
-    found = rehearse(arguments, {key: Copy(array) for key, array in before.items()})
+    found = (rehearse or native.rehearsed)(arguments, {key: Copy(array) for key, array in before.items()})
     if found is None:
         return results, None
     text = _difference(found, wanted)
     if text is not None and not native.draws:
-        rehearse_plan = functools.partial(_rehearsed, plan)
-        if _is_rounding(rehearse, arguments, before, found, wanted):
-            text = None
-        else:
-            text = _difference(found, wanted, _of_moved_inputs(rehearse_plan, arguments, before))
+        moved = _of_moved_inputs(plan, arguments, before)
+        text = _difference(found, wanted, moved)  # beyond the plan's own sensitivity to rounding
     key = native.stored_key(arguments)
     if text is None and key is not None:
         unit_cache.trust(key)
@@ -94,40 +88,11 @@ def is_trusted(native: JitFunction, arguments: Sequence[Any]) -> bool:
     return key is not None and unit_cache.is_trusted(key)
 
 
-def _is_rounding(
-    rehearse: Rehearsal,
-    arguments: Sequence[Any],
-    before: Mapping[int, Any],
-    found: Sequence[Any],
-    wanted: Sequence[Any],
-) -> bool:
-    """Return whether the sensitivity of native code explains its difference: native code runs sooner than the plan.
-
-    The sensitivity of code whose results are different in each run means nothing.
-    """
-    again = rehearse(arguments, {key: Copy(array) for key, array in before.items()})
-    if again is None or not all(map(_is_identical, _arrays(found), _arrays(again))):
-        return False
-    moved = _of_moved_inputs(rehearse, arguments, before)
-    return moved is not None and _difference(wanted, found, moved) is None
-
-
-def _is_identical(one: np.ndarray[Any, Any], other: np.ndarray[Any, Any]) -> bool:
-    return one.shape == other.shape and one.dtype == other.dtype and one.tobytes() == other.tobytes()
-
-
-def _of_moved_inputs(
-    rehearse: Rehearsal, arguments: Sequence[Any], before: Mapping[int, Any]
-) -> list[Any] | None:
-    """Return the results and new values of variables if the last bits of the float inputs change."""
-    copies = {key: Copy(_moved(array)) for key, array in before.items()}
-    inputs = [x if id(x) in copies else _moved_if_array(x) for x in arguments]
-    return rehearse(inputs, copies)
-
-
-def _rehearsed(plan: Runner, arguments: Sequence[Any], copies: Mapping[int, Any]) -> list[Any]:
-    """Return the plan's results and the final values of `copies`; see `JitFunction.rehearsed`."""
-    return [*plan([copies.get(id(x), x) for x in arguments]), *(copy._array for copy in copies.values())]
+def _of_moved_inputs(plan: Runner, arguments: Sequence[Any], before: Mapping[int, Any]) -> list[Any]:
+    """Return the plan's results and new values of variables if the last bits of its float inputs change."""
+    given = {key: Copy(_moved(array)) for key, array in before.items()}
+    inputs = [given[id(x)] if id(x) in given else _moved_if_array(x) for x in arguments]
+    return [*plan(inputs), *(copy._array for copy in given.values())]
 
 
 def _moved_if_array(argument: Any) -> Any:

@@ -148,26 +148,6 @@ def test_rounding_may_decide_about_other_elements_than_in_the_second_run_of_the_
     assert unlike(np.float32([1, 2]), stepped, above + np.float32(0.5))
 
 
-@pytest.mark.parametrize("noise", [0.0, 0.5])
-def test_the_plan_runs_once_more_only_if_native_code_does_not_show_that_the_rounding_decides(
-    noise: float,
-) -> None:
-    function = tf.function(lambda x: tf.reduce_sum(x))
-    x = np.array([1.0, 1e-7, -1.0], np.float32)
-    graph = function.get_concrete_function(tf.constant(x)).graph
-    native, plan, runs = JitFunction(graph), EXECUTORS["plan"](graph), []
-    noises = iter([0.0, noise, 0.0])
-
-    def run(arguments: Any) -> Any:
-        ((a, b, c),) = arguments
-        return ((a + c) + b + np.float32(next(noises)),)
-
-    native._run = run  # type: ignore[method-assign]
-    results, difference = compared(native, lambda arguments: runs.append(0) or plan(arguments), [x])
-    assert results == plan([x]) and difference == ""
-    assert len(runs) == (2 if noise else 1)
-
-
 def test_kinds_of_numbers_are_compared() -> None:
     x = np.array([np.nan, np.inf, 1.0], np.float32)
     assert unlike(x, lambda x: x + 0.0, x) == ""
