@@ -1,11 +1,13 @@
-"""The fixture that each test of this folder has."""
+"""Fixtures of the tests of this folder."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 import pytest
+from agc.runtime.executors.llvm import external_symbols
 from agc.runtime.executors.llvm.jit_function import JitFunction
+from agc.runtime.kernels import blas
 from support import giving_up
 
 
@@ -13,3 +15,10 @@ from support import giving_up
 def given_up(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     """The names of the graphs that the plan has run without an error."""
     yield from giving_up.given_up(monkeypatch, JitFunction)
+
+
+@pytest.fixture
+def without_blas(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compile as if NumPy had no BLAS. Later tests call it, so its functions are declared before."""
+    external_symbols.declare()
+    monkeypatch.setattr(blas, "find", lambda dtype: None)

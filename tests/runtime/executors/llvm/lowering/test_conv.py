@@ -11,7 +11,6 @@ from agc.runtime.executors import interpret
 from agc.runtime.executors.llvm import JitFunction
 from agc.runtime.executors.llvm.codegen import blockwise, parallel_loops
 from agc.runtime.executors.llvm.lowering import conv, conv_winograd
-from agc.runtime.kernels import blas
 
 
 def agree(program: Any, arrays: list[Any], bound: float = 1e-5) -> None:
@@ -156,20 +155,20 @@ def test_gradients_of_large_filters_are_divided_by_columns(monkeypatch: pytest.M
     agree(layer, [numbers(2, 6, 5, 3), numbers(3, 3, 3, 12)], bound=1e-4)
 
 
+@pytest.mark.usefixtures("without_blas")
 @pytest.mark.parametrize("groups", [1, 2])
 @pytest.mark.parametrize("setting", [SETTINGS[0], SETTINGS[3], SETTINGS[-1]])
 def test_without_blas_products_use_the_blocked_function(
     monkeypatch: pytest.MonkeyPatch, setting: dict[str, Any], groups: int
 ) -> None:
-    monkeypatch.setattr(blas, "find", lambda dtype: None)
     monkeypatch.setattr(blockwise, "_LEAST_WORK", 1)
     monkeypatch.setattr(conv, "_ROWS", 1)
     layer = with_gradients(lambda a, b: tf.nn.relu(tf.nn.conv2d(a, b, **setting) + 0.5))
     agree(layer, [numbers(3, 7, 11, 4), numbers(3, 2, 4 // groups, 8)], bound=1e-4)
 
 
-def test_filters_of_three_by_three_without_blas(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(blas, "find", lambda dtype: None)
+@pytest.mark.usefixtures("without_blas")
+def test_filters_of_three_by_three_without_blas() -> None:
     layer = with_gradients(lambda a, b: tf.nn.conv2d(a, b, 1, "SAME"))
     agree(layer, [numbers(6, 12, 12, 32), numbers(3, 3, 32, 32)], bound=1e-3)
 

@@ -184,9 +184,9 @@ def test_without_the_extension_each_product_is_one_call_of_blas(dtype: str, monk
             np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.usefixtures("without_blas")
 @pytest.mark.parametrize(("first", "second"), TURNED)
-def test_without_blas_products_use_the_micro_kernel(first: bool, second: bool, monkeypatch: Any) -> None:
-    monkeypatch.setattr(blas, "find", lambda dtype: None)
+def test_without_blas_products_use_the_micro_kernel(first: bool, second: bool) -> None:
     a, b = numbers("float32", 70, 70), numbers("float32", 70, 70)
     check(lambda a, b: tf.matmul(a, b, transpose_a=first, transpose_b=second), a, b)
 
@@ -195,10 +195,10 @@ def test_without_blas_products_use_the_micro_kernel(first: bool, second: bool, m
     ("dtype", "with_blas"),
     [("int32", False), ("float64", False), ("float16", False), ("float64", True), ("float32", True)],
 )
-def test_products_of_dynamic_size(dtype: str, with_blas: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_products_of_dynamic_size(dtype: str, with_blas: bool, request: pytest.FixtureRequest) -> None:
     """As many rows as pass a test: all, which are more than a strip has, some, and none."""
     if not with_blas:
-        monkeypatch.setattr(blas, "find", lambda dtype: None)
+        request.getfixturevalue("without_blas")
     a = numbers(dtype, 600, 9)
 
     def products(a: Any, limit: Any) -> Any:
