@@ -97,8 +97,8 @@ def _multiply_blocked(
     m, n, k = sizes
     turned = a.flag == blas.TRANSPOSED
     distances = [1 if turned else a.lead, a.lead if turned else 1, b.lead, c.lead]
-    row, longest = n * dtype.size, gemm_blocked.longest(turned)
-    values = [*(each * dtype.size for each in distances), m, row, k, longest, 0, 0, 0, 0, row, 1, 1, 0]
+    row, longest, block = n * dtype.size, gemm_blocked.longest(), gemm_blocked.block(dtype.size, turned)
+    values = [*(each * dtype.size for each in distances), m, row, k, longest, block, 0, 0, 0, 0, row, 1, 1, 0]
     words = [e.word(0), e.word(0) if adds is None else e.b.zext(adds, integer(64)), *map(e.word, values)]
     table = e.slot(integer(64), len(words))
     for position, value in enumerate(words):

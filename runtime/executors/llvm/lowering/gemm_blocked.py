@@ -11,7 +11,8 @@
 
 A tile keeps its accumulators in registers (`Tile`, gemm_packing.py). As many strips are packed as fit in the cache.
 Tiles of one row of c come first, so that c is written row by row. The k dimension is blocked if strips exceed
-the cache; later blocks start from the sums in c. Partial tiles at the right and bottom edges are computed
+the cache; later blocks start from the sums in c. If a is transposed, its elements of one row are far apart, so blocks
+of its rows are packed for all strips. Partial tiles at the right and bottom edges are computed
 in a temporary tile; rows missing from a are replaced by its last row.
 
     agc_product_float(run, pack, a, b, c, table)
@@ -29,7 +30,7 @@ from collections.abc import Iterable
 from .... import dtypes
 from .. import opt_levels
 from ..shared_code import SharedCode
-from .gemm_kernel_ir import STRIP, product
+from .gemm_kernel_ir import BLOCK, STRIP, product
 from .gemm_packing import Tile, tile, turned
 
 _FEW = 4
@@ -49,18 +50,19 @@ def packing(dtype: dtypes.DType, is_turned: bool) -> str:
     return _begun("agc_pack_turned", dtype.size) if is_turned else _begun("agc_pack", _kind(dtype))
 
 
-def length(k: int, is_turned: bool) -> int:
+def length(k: int) -> int:
     """Return the rows per strip, so that all strips have about the same length."""
-    return -(-k // -(-k // longest(is_turned)))
+    return -(-k // -(-k // longest()))
 
 
-def longest(is_turned: bool) -> int:
-    """Return the largest number of rows per strip.
+def longest() -> int:
+    """Return the largest number of rows per strip."""
+    return STRIP // tile().across
 
-    For a transposed `a` it is half as large, since each row then takes another cache line of `a`.
-    """
-    most = STRIP // tile().across
-    return most // 2 if is_turned else most
+
+def block(size: int, is_turned: bool) -> int:
+    """Return the rows of `a` that are packed at once: of a transpose, whose columns take many cache lines each."""
+    return BLOCK // (longest() * size) if is_turned else 0
 
 
 def stays(m: int, row: int, is_turned: bool) -> bool:

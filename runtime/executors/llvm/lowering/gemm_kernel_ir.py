@@ -16,6 +16,9 @@ from .gemm_packing import Tile, straight
 STRIP = 1 << 15
 """The bytes of strips that are packed at once, of at least one strip. They fit in the L1 cache."""
 
+BLOCK = 1 << 16
+"""The most bytes of rows of a transposed `a` that are packed at once. They fit in the L2 cache."""
+
 _SIZES = {"float": 4, "double": 8, "i8": 1, "i16": 2, "i32": 4, "i64": 8}
 
 
@@ -40,6 +43,8 @@ class Sizes(NamedTuple):
     k: int
     length: int
     """The rows of a strip."""
+    block: int
+    """The rows of a transposed a that are packed at once; 0 if the rows of a are read without packing."""
     a_unit: int
     """The distance in a between units."""
     b_unit: int
@@ -92,7 +97,8 @@ def product(kind: str, tile: Tile) -> str:
         {name: "\n  ".join(lines) for name, lines in parts.items()},
         kind=kind, units=Sizes._fields.index("units"), threads=Sizes._fields.index("threads"),
         wakes=Sizes._fields.index("wakes"), vector=vector, count=count, bits=8 * size, across=across, down=down,
-        packed=STRIP, tile=across * down, pack=straight(f"agc_pack_{kind}", size, across),
+        packed=STRIP, tile=across * down, pack=straight(f"agc_pack_{kind}", size, across), size=size,
+        block=BLOCK, high=down * size,
     )  # fmt: skip
 
 
@@ -113,7 +119,7 @@ def _fetched(start: str, kind: str, names: Sequence[str]) -> Iterator[str]:
 def _line(i: int) -> str:
     """Return the IR for the address of row `i` of a; rows beyond the end repeat the last one."""
     return f"""%has.{i} = icmp sgt i64 %rows, {i}
-  %down.{i} = select i1 %has.{i}, i64 %down, i64 0
+  %down.{i} = select i1 %has.{i}, i64 %row.down, i64 0
   %line.{i} = getelementptr i8, ptr %line.{i - 1}, i64 %down.{i}"""
 
 
@@ -197,6 +203,7 @@ shared:
 ; Some units of a product: columns of as many strips, or rows of as many tiles.
 define internal void @units(ptr %given, i64 %begin.unit, i64 %end.unit) nounwind {
   %packed = alloca [$packed x i8], align 64
+  %packed.rows = alloca [$block x i8], align 64
   %scratch = alloca [$tile x i8], align 64
   $taken
   $looked_up
@@ -229,7 +236,10 @@ define internal void @units(ptr %given, i64 %begin.unit, i64 %end.unit) nounwind
   %has.tiles = and i1 %has.rows, %has.columns
   %is.something = and i1 %has.tiles, %has.numbers
   %c.below = mul i64 %far, ${down}
-  %line.below = mul i64 %down, ${down}
+  %is.packed = icmp ne i64 %block, 0
+  %block.rows = select i1 %is.packed, i64 %block, i64 %m
+  %row.down = select i1 %is.packed, i64 ${size}, i64 %down
+  %row.along = select i1 %is.packed, i64 ${high}, i64 %along
   br i1 %is.something, label %part, label %done
 
 part: ; some rows of all strips
@@ -248,13 +258,62 @@ part: ; some rows of all strips
   %most = call i64 @llvm.smax.i64(i64 %fit, i64 1)
   %strips = select i1 %may.stay, i64 1, i64 %most
   %group.size = mul i64 %strips, ${across}
+  %row.size = mul i64 %count, ${size}
+  %row.far = select i1 %is.packed, i64 %row.size, i64 %down
+  %line.below = mul i64 %row.far, ${down}
+  br label %some.rows
+
+some.rows: ; of a
+  %block.begin = phi i64 [ 0, %part ], [ %block.end, %block.done ]
+  %block.most = add i64 %block.begin, %block.rows
+  %block.end = call i64 @llvm.smin.i64(i64 %block.most, i64 %m)
+  %block.count = sub i64 %block.end, %block.begin
+  %block.far = mul i64 %block.begin, %down
+  %a.block = getelementptr i8, ptr %a.first, i64 %block.far
+  %c.far.block = mul i64 %block.begin, %far
+  %c.block = getelementptr i8, ptr %c, i64 %c.far.block
+  %lines = select i1 %is.packed, ptr %packed.rows, ptr %a.block
+  br i1 %is.packed, label %pack.rows, label %groups
+pack.rows: ; those of all tiles, which share cache lines
+  %packed.number = phi i64 [ 0, %some.rows ], [ %packed.number.next, %packed.number.done ]
+  %column.far = mul i64 %packed.number, %along
+  %column.first = getelementptr i8, ptr %a.block, i64 %column.far
+  %tile.first = mul i64 %packed.number, ${high}
+  br label %pack.tile
+pack.tile:
+  %packed.row = phi i64 [ 0, %pack.rows ], [ %packed.row.next, %packed.tile.done ]
+  %unpacked.far = mul i64 %packed.row, ${size}
+  %unpacked = getelementptr i8, ptr %column.first, i64 %unpacked.far
+  %tile.far = mul i64 %packed.row, %row.size
+  %tile.shift = add i64 %tile.far, %tile.first
+  %packed.place = getelementptr i8, ptr %packed.rows, i64 %tile.shift
+  %rows.unpacked = sub i64 %block.count, %packed.row
+  %is.full = icmp sge i64 %rows.unpacked, ${down}
+  br i1 %is.full, label %pack.whole, label %pack.cut
+pack.whole:
+  %packed.vector = load <${high} x i8>, ptr %unpacked, align ${size}
+  store <${high} x i8> %packed.vector, ptr %packed.place, align ${high}
+  br label %packed.tile.done
+pack.cut:
+  %cut.size = mul i64 %rows.unpacked, ${size}
+  call void @llvm.memcpy.p0.p0.i64(ptr %packed.place, ptr %unpacked, i64 %cut.size, i1 false)
+  br label %packed.tile.done
+packed.tile.done:
+  %packed.row.next = add i64 %packed.row, ${down}
+  %more.unpacked = icmp slt i64 %packed.row.next, %block.count
+  br i1 %more.unpacked, label %pack.tile, label %packed.number.done
+packed.number.done:
+  %packed.number.next = add i64 %packed.number, 1
+  %more.numbers = icmp slt i64 %packed.number.next, %count
+  br i1 %more.numbers, label %pack.rows, label %groups
+groups:
   br label %group
 
 group: ; adjacent strips, packed before the tiles read them
-  %group.begin = phi i64 [ 0, %part ], [ %group.end, %group.done ]
+  %group.begin = phi i64 [ 0, %groups ], [ %group.end, %group.done ]
   %group.most = add i64 %group.begin, %group.size
   %group.end = call i64 @llvm.smin.i64(i64 %group.most, i64 %n)
-  %c.first = getelementptr i8, ptr %c, i64 %group.begin
+  %c.first = getelementptr i8, ptr %c.block, i64 %group.begin
   br label %strip
 strip:
   %strip.column = phi i64 [ %group.begin, %group ], [ %strip.next.column, %strip.done ]
@@ -276,8 +335,8 @@ strip.done:
 row: ; of tiles
   %number = phi i64 [ 0, %strip.done ], [ %number.next, %row.done ]
   %c.row = phi ptr [ %c.first, %strip.done ], [ %c.next, %row.done ]
-  %line.0 = phi ptr [ %a.first, %strip.done ], [ %line.next, %row.done ]
-  %rows = sub i64 %m, %number
+  %line.0 = phi ptr [ %lines, %strip.done ], [ %line.next, %row.done ]
+  %rows = sub i64 %block.count, %number
   %is.short = icmp slt i64 %rows, ${down}
   %rows.here = call i64 @llvm.smin.i64(i64 %rows, i64 ${down})
   ${lines}
@@ -321,7 +380,7 @@ sum:
   ${rows}
   ${factors}
   ${products}
-  %a.next = add i64 %a.at, %along
+  %a.next = add i64 %a.at, %row.along
   %strip.below = getelementptr i8, ptr %strip.at, i64 %step
   %fewer = add i64 %left, -1
   %goes.on = icmp ne i64 %fewer, 0
@@ -343,11 +402,14 @@ row.done:
   %number.next = add i64 %number, ${down}
   %c.next = getelementptr i8, ptr %c.row, i64 %c.below
   %line.next = getelementptr i8, ptr %line.0, i64 %line.below
-  %more.rows = icmp slt i64 %number.next, %m
+  %more.rows = icmp slt i64 %number.next, %block.count
   br i1 %more.rows, label %row, label %group.done
 group.done:
   %more.groups = icmp slt i64 %group.end, %n
-  br i1 %more.groups, label %group, label %part.done
+  br i1 %more.groups, label %group, label %block.done
+block.done:
+  %more.blocks = icmp slt i64 %block.end, %m
+  br i1 %more.blocks, label %some.rows, label %part.done
 part.done:
   %start.next = add i64 %start, %length
   %more.parts = icmp slt i64 %start.next, %k

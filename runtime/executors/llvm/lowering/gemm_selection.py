@@ -44,6 +44,9 @@ WAKES = 1 << 21
 UNPACKED = 10**6
 """The number of multiplications up to which OpenBLAS does not pack its operands."""
 
+NARROW = 4
+"""How many times as wide as the result tiles are when BLAS is faster than tiles, which compute missing columns, too."""
+
 TILES = 8
 """The tiles per unit of rows. Each unit packs the strips again."""
 
@@ -148,7 +151,8 @@ class Product:
             return True
         is_vector = self.n == 1 or (self.m == 1 and self.size >= LARGE)
         most = SHARED if self.e.is_repeated else UNPACKED
-        return is_vector or (LARGE <= self.size <= most and not self.b.turned)
+        is_narrow = NARROW * self.n * self.dtype.size <= gemm_packing.tile().across
+        return is_vector or (self.size >= LARGE and (self.size <= most or is_narrow) and not self.b.turned)
 
     def _in_registers(self, a: Register, b: Register, c: Register) -> None:
         if self.b.turned:
@@ -170,7 +174,8 @@ class Product:
         """Return the size table of the product.
 
         A unit is a block of rows, or of columns. Rows have better cache locality. Columns are chosen where they reduce
-        the work of the busiest thread. Only one thread packs the strips of a block of columns.
+        the work of the busiest thread. Only one thread packs the strips of a block of columns, but each block packs a
+        transposed `a` again.
         """
         m, n, k, size = self.m, self.n, self.k, self.dtype.size
         tile = gemm_packing.tile()
@@ -179,7 +184,9 @@ class Product:
         high, turns = _evenly(tiles, threads)
         stays = gemm_blocked.stays(m, n * size, self.b.turned)
         packing = 0 if stays else PACKING
-        by_rows = -(-strips // threads) * (tiles + packing) >= turns * strips * (high + packing)
+        by_rows = self.a.turned or -(-strips // threads) * (tiles + packing) >= turns * strips * (
+            high + packing
+        )
         down, along = (1, m) if self.a.turned else (k, 1)
         row_stride = k if self.b.turned else n
         if by_rows:
@@ -190,8 +197,8 @@ class Product:
         a_unit, b_unit, c_unit, m_unit, n_unit, count = units
         return gemm_kernel_ir.Sizes(
             int(stays), 0, down * size, along * size, row_stride * size,
-            n * size, m, n * size, k, gemm_blocked.length(k, self.a.turned), a_unit * size, b_unit * size,
-            c_unit * size, m_unit, n_unit * size, count, threads, int(wakes),
+            n * size, m, n * size, k, gemm_blocked.length(k), gemm_blocked.block(size, self.a.turned),
+            a_unit * size, b_unit * size, c_unit * size, m_unit, n_unit * size, count, threads, int(wakes),
         )  # fmt: skip
 
     def _transposed(self, b: Register) -> Register:

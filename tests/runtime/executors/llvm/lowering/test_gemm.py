@@ -85,6 +85,16 @@ def test_strips_of_other_machines(vector: int, monkeypatch: pytest.MonkeyPatch) 
     check_sizes("float32", [(13, 25, 17)] * 4 + [(40, 70, 600)] * 4, TURNED * 2)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int16"])
+def test_rows_of_a_transpose_are_packed_in_blocks(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks and tiles that are cut at the edge, more rows than a block, long sums, one thread and several."""
+    monkeypatch.setattr(gemm_selection, "UNPACKED", 0)
+    sizes = ((150, 40, 300), (70, 33, 1100), (200, 100, 7), (9, 50, 600))
+    for threads in (1, 3):
+        monkeypatch.setattr(gemm_selection, "count_of_threads", lambda threads=threads: threads)
+        check_sizes(dtype, sizes, [(True, False), (True, True), (True, False), (True, False)])
+
+
 def test_threads_share_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where there are fewer tiles of rows than threads."""
     monkeypatch.setattr(gemm_selection, "LARGE", 1)
@@ -95,7 +105,7 @@ def test_threads_share_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_large_product_of_few_rows_packs_no_whole_matrix() -> None:
-    """The function for all sizes packs strips; BLAS multiplies more rows, products with vectors, and huge ones."""
+    """The function for all sizes packs strips; BLAS multiplies more rows, vectors, narrow and huge products."""
 
     def calls(m: int, n: int, k: int) -> bool:
         graph = tf.function(lambda a, b: tf.matmul(a, b, transpose_a=True)).get_concrete_function(
@@ -105,7 +115,8 @@ def test_a_large_product_of_few_rows_packs_no_whole_matrix() -> None:
 
     assert calls(128, 512, 3200)
     assert not (
-        blas.find(tf.float32) and any(itertools.starmap(calls, [(256, 512, 3200), (1, 16384, 16384)]))
+        blas.find(tf.float32)
+        and any(itertools.starmap(calls, [(256, 512, 3200), (1, 16384, 16384), (65536, 3, 30)]))
     )
     assert not (blas.find(tf.float32) and calls(128, 16384, 16384))
 
