@@ -45,7 +45,7 @@ UNPACKED = 10**6
 """The number of multiplications up to which OpenBLAS does not pack its operands."""
 
 NARROW = 4
-"""How many times as wide as the result tiles are when BLAS is faster than tiles, which compute missing columns, too."""
+"""Tiles that are so many times as wide as the result take longer than BLAS: they compute missing columns, too."""
 
 TILES = 8
 """The tiles per unit of rows. Each unit packs the strips again."""
