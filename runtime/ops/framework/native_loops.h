@@ -93,7 +93,7 @@ static PyObject *looped(PyObject *ufunc, PyObject *const *x, int inputs)
     return made;
 }
 
-/* Return whether the array of a variable, is in use nowhere else. */
+/* Return whether nothing else uses the array of a variable. */
 static int is_own(PyArrayObject *array)
 {
     return Py_REFCNT(array) == 1 && PyArray_BASE(array) == NULL && PyArray_CHKFLAGS(array, NPY_ARRAY_OWNDATA)
