@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar,
 
 from agc.autograph.staging_errors import staging_error
 
-from ..core.call_slot import CallSlot
+from ..core.call_slot import CallSlot, SignatureOfWrapped
 from ..core.export import export
 from .cache_key import Identity
 from .concrete_function import ConcreteFunction
@@ -196,6 +196,8 @@ class BoundFunction(Generic[P, R]):
         # What is called is a Python bound method, which has both.
         _function = property(lambda self: self.__call__.__func__)
         _instance = property(lambda self: self.__call__.__self__)
+
+    __signature__ = SignatureOfWrapped()
 
     @property
     def __wrapped__(self) -> Callable[..., R]:

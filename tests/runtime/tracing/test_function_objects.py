@@ -93,6 +93,19 @@ class TestMethods:
         assert list(inspect.signature(Base(1).scaled).parameters) == ["x"]
         assert list(inspect.signature(Base.scaled).parameters) == ["self", "x"]
 
+    @pytest.mark.parametrize(
+        ("function", "names"),
+        [
+            (module_level, ["x"]),
+            (Base(1).scaled, ["x"]),
+            (Base.scaled, ["self", "x"]),
+            (tf.add, ["x", "y", "name"]),
+            (tf.nn.conv2d, ["input", "filters", "strides", "padding", "data_format", "dilations", "name"]),
+        ],
+    )
+    def test_tools_that_do_not_follow_wrapped_functions_see_the_signature(self, function, names):
+        assert inspect.getfullargspec(function).args == names
+
     def test_self_may_have_any_name(self):
         class Odd:
             def __init__(me):  # noqa: N805
