@@ -2,6 +2,7 @@
 
 import_part("tensorflow.python.eager.context")    ==>    a module with `context`, `async_wait` …
 import_part("tensorflow.nn")                      ==>    agc.runtime.nn
+import_part("tensorflow.compat.v2")               ==>    import_part("tensorflow")
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ class Facade(ModuleType):
         if definition is not None:
             module, _, own = definition.partition(":")
             value = getattr(importlib.import_module(f"agc.runtime.{module}"), own)
+        elif inner == "compat.v2":
+            value = tensorflow()
         elif inner in _parts():
             value = Facade(inner, getattr(self._target, name, None))
         elif self._target is None or name in _OF_MODULES:

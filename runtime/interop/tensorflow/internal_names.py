@@ -27,6 +27,7 @@ INTERNAL_NAMES = {
         "no_automatic_dependency_tracking": f"{_HERE}.tracking:no_automatic_dependency_tracking",
     },
     "__internal__.types": {"Tensor": f"{_HERE}.internals:VariableBase"},
+    "compat": {},
     "compiler.tf2xla.python.xla": {"dynamic_update_slice": f"{_HERE}.internals:dynamic_update_slice"},
     "experimental.dtensor": {},
     "python.eager.context": {

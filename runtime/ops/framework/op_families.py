@@ -314,7 +314,7 @@ def unary(
         return TensorType(result(x.dtype), x.shape)
 
     _name(rule, parameter)
-    operation = _declared(Unary, rule, compute, name, manual, example, gives, expression, **facts)
+    operation = _declared(Unary, rule, compute, allowed, name, manual, example, gives, expression, **facts)
     return operation
 
 
@@ -339,7 +339,7 @@ def binary(
         return TensorType(result(dtype), shapes.broadcast(x.shape, y.shape))
 
     _name(rule, *parameters)
-    operation = _declared(Binary, rule, compute, name, manual, example, gives, expression, **facts)
+    operation = _declared(Binary, rule, compute, allowed, name, manual, example, gives, expression, **facts)
     return operation
 
 
@@ -355,6 +355,7 @@ def _declared(
     kind: type[Elementwise],
     rule: Callable[..., TensorType],
     compute: Callable[..., Any],
+    allowed: DTypes,
     name: str,
     manual: str,
     example: str,
@@ -365,4 +366,7 @@ def _declared(
     rule.__name__ = rule.__qualname__ = name
     rule.__module__ = sys._getframe(2).f_globals["__name__"]  # the module of the row, where doctest searches
     rule.__doc__ = f"{manual}\n\n>>> {name}({example}).numpy().tolist()\n{gives}\n"
-    return kind(rule, compute, expression, **facts)
+    operation = kind(rule, compute, expression, **facts)
+    if allowed is BOOLS:
+        operation.dtype_of_empty = dtypes.bool_
+    return operation

@@ -34,6 +34,9 @@ _OPERANDS = frozenset({"Input", "Same", "Inputs", "Tensors", "Ints", "Ref", "Arr
 class Signature(OpDef):
     """The parameters of an operation and the conversion of arguments."""
 
+    dtype_of_empty: dtypes.DType | None = None
+    """The dtype of an empty list or array as an input, for operations on bools."""
+
     def __init__(self, rule: Callable[..., Any], *args: Any, **facts: Any) -> None:
         super().__init__(rule, *args, **facts)
         code = rule.__code__
@@ -130,6 +133,8 @@ class Signature(OpDef):
     def _tensor(self, value: Any, position: int, hint: dtypes.DType | None) -> Tensor:
         if isinstance(value, Tensor):
             return value
+        if self.dtype_of_empty is not None and _is_empty(value):
+            value = np.empty(np.shape(value), self.dtype_of_empty.numpy)
         try:
             return convert_to_tensor(value, None if is_tensor_like(value) else hint)
         except MeetsCompositeError:
@@ -192,7 +197,12 @@ class Signature(OpDef):
         )
 
     def _integers(self, value: Any, position: int) -> Tensor:
-        """Return an integer tensor. Floating-point tensors in a list are cast, as a shape `[x, 2]` with one is."""
+        """Return an integer tensor. Floating-point tensors in a list are cast, as a shape `[x, 2]` with one is.
+
+        So are empty arrays: `np.array([])` has the dtype float64.
+        """
+        if isinstance(value, np.ndarray) and value.dtype.kind == "f" and _is_empty(value):
+            value = value.astype(np.int32)
         tensor = self._tensor(value, position, _hint_of_integers(value))
         if tensor.dtype.is_floating and isinstance(value, (list, tuple)) and not _has_fraction(tensor):
             return late_binding.cast(tensor, dtypes.int32)
@@ -231,6 +241,10 @@ def _hint_of_integers(value: Any) -> dtypes.DType | None:
         return dtypes.int32
     has_own = isinstance(value, (np.ndarray, np.generic)) or holds_tensor(value)
     return None if has_own else dtypes.int32
+
+
+def _is_empty(value: Any) -> bool:
+    return isinstance(value, (list, np.ndarray)) and len(value) == 0
 
 
 def _has_fraction(tensor: Tensor) -> bool:

@@ -75,6 +75,8 @@ def reduction(
     facts.setdefault("batch", batching.along_axes)
     operation = Op(rule, **facts)
     operation.kernel(compute)
+    if allowed is BOOLS:
+        operation.dtype_of_empty = dtypes.bool_
     if facts.get("reducer") is not None and facts["reducer"].compute in (_add, _multiply):
         operation.specialize(functools.partial(_of_one_shape, facts["reducer"]))
     return operation

@@ -9,10 +9,12 @@ import tensorflow.nn as nn
 from tensorflow import keras
 from tensorflow.keras import layers
 from tensorflow.python.eager import context
+import tensorflow.compat.v2 as second
 import copy, pickle
 import keras as itself
 
 assert itself.layers.Dense is layers.Dense is keras.layers.Dense
+assert second is tf and second.__internal__.CompositeTensor is tf.__internal__.CompositeTensor
 assert context.context().executing_eagerly()
 
 @tf.function

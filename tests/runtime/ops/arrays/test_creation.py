@@ -196,3 +196,10 @@ def test_a_shape_vector_is_known_in_part() -> None:
 
     f(tf.ones([2, 3]))
     assert shapes == [[None, 5], [None, 3], [None, None], [3, 2], [None, 7]]
+
+
+def test_an_empty_array_is_the_shape_of_a_scalar() -> None:
+    empty = np.array([])  # NumPy gives float64 to it
+    assert tf.zeros(empty).shape == tf.reshape([2], empty).shape == tf.fill(empty, 1).shape == []
+    with pytest.raises(tf.errors.InvalidArgumentError, match="float64 is not an integer dtype"):
+        tf.zeros(np.array([1.0]))

@@ -142,3 +142,12 @@ def test_extremes_of_short_rows_equal_numpys(few: int) -> None:
     signs = np.tile(np.float32([0.0, -0.0]), (200, 1))
     assert not np.signbit(tf.reduce_max(signs, 1)).any()
     assert np.signbit(tf.reduce_min(signs, 1)).all()
+
+
+def test_an_empty_list_is_one_of_bools_to_operations_on_bools() -> None:
+    assert bool(tf.reduce_all([])) and not bool(tf.reduce_any(np.array([])))
+    assert tf.reduce_all(np.empty((0, 2)), axis=0).numpy().tolist() == [True, True]
+    assert tf.logical_and([], []).dtype is tf.logical_not([]).dtype is tf.bool
+    assert bool(tf.function(lambda: tf.reduce_all([]))())
+    with pytest.raises(tf.errors.InvalidArgumentError, match="reduce_all does not take float32"):
+        tf.reduce_all([1.0])
