@@ -15,6 +15,7 @@ from ..core.conversion import convert_to_tensor
 from ..core.shapes import TensorShape
 from ..core.tensor import Tensor
 from ..core.tensor_array import TensorArray
+from ..core.tensor_spec import TensorSpec
 from ..ir.builder import current
 from ..ops.arrays.concat_split import concat, stack
 from ..ops.arrays.ranges import range as counted
@@ -31,8 +32,8 @@ class DenseResult:
     """A tensor for each row, all of one shape."""
 
     def __init__(self, said: Any) -> None:
-        is_spec = hasattr(said, "shape") and not isinstance(said, Tensor)
-        self.dtype = dtypes.as_dtype(getattr(said, "dtype", said))
+        is_spec = isinstance(said, TensorSpec)
+        self.dtype = said.dtype if is_spec or isinstance(said, Tensor) else dtypes.as_dtype(said)
         self.shape = TensorShape(said.shape if is_spec else None)
 
     def parts(self, leaf: Any) -> list[Tensor]:

@@ -120,6 +120,8 @@ def test_folding(way, call, expected):
     "call, expected",
     [
         (lambda x: tf.map_fn(tf.reduce_sum, x, fn_output_signature=tf.int32), [3, 0, 12]),
+        (lambda x: tf.map_fn(tf.reduce_sum, x, fn_output_signature=np.int32), [3, 0, 12]),
+        (lambda x: tf.map_fn(tf.reduce_sum, x, dtype=np.dtype("int32")), [3, 0, 12]),
         (lambda x: tf.map_fn(lambda row: row * 2, x), [[2, 4], [], [6, 8, 10]]),
         (lambda x: tf.map_fn(tf.range, [2, 0, 1] * tf.ones([3], tf.int32), fn_output_signature=INTEGERS),
          [[0, 1], [], [0]]),
@@ -209,3 +211,11 @@ def test_dense_results_do_not_fit_a_sparse_signature():
 def test_eager_loops_pass_the_given_values_to_the_body():
     _, total = tf.while_loop(lambda i, x: i < 10, lambda i, x: (i + 1, x + i), (0, np.array(0)))
     assert total == 45 and total.dtype == tf.int64
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.dtype("float64"), "float64", float, tf.float64])
+def test_the_results_of_map_fn_may_be_described_by_a_dtype_of_numpy(dtype):
+    found = tf.map_fn(
+        lambda row: tf.cast(row, dtype), tf.constant([[1, 3], [2, 4]]), fn_output_signature=dtype
+    )
+    assert (found.dtype, found.numpy().tolist()) == (tf.as_dtype(dtype), [[1.0, 3.0], [2.0, 4.0]])
