@@ -173,10 +173,15 @@ class MeetsCompositeError(ValueError):
     def __init__(self, value: Any) -> None:
         super().__init__()
         self.value = value
+        self.operation = ""
 
     def __str__(self) -> str:  # most are caught: printing large values would take longer than the operation
         kind = type(self.value)
-        return f"Attempt to convert a value ({self.value}) with an unsupported type ({kind}) to a Tensor."
+        if kind is str:  # Keras raises an error again with its own message
+            return str(self.value)
+        start = f"{self.operation}: " if self.operation else ""
+        fix = getattr(kind, "_how_to_densify", "")
+        return f"{start}Attempt to convert a value ({self.value}) with an unsupported type ({kind}) to a Tensor.{fix}"
 
 
 @export("type_spec_from_value")

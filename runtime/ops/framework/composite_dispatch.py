@@ -38,6 +38,7 @@ def apply(operation: Any, values: Sequence[Any], met: MeetsCompositeError) -> An
     kind = type(met.value)
     found = kind._operation(operation) if hasattr(kind, "_operation") else None
     if found is None:
+        met.operation = met.operation or name_of(operation)
         raise met from None
     return found(*values)
 

@@ -119,8 +119,13 @@ def test_coordinates_must_agree():
 
 def test_other_operations_refuse_sparse_tensors():
     for operation in (tf.exp, tf.reduce_sum, lambda x: tf.add(x, x)):
-        with pytest.raises(ValueError, match="unsupported type"):
+        with pytest.raises(ValueError, match=r"unsupported type .* tf\.sparse\.to_dense gives one"):
             operation(small())
+    with pytest.raises(ValueError, match=r"^reduce_sum: ") as refused:
+        tf.function(tf.reduce_sum)(small())
+    assert (
+        str(type(refused.value)("with the layer's name")) == "with the layer's name"
+    )  # so Keras adds to messages
     with pytest.raises(TypeError):
         small() + 1
 
