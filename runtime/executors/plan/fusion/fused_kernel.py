@@ -15,12 +15,6 @@ from ....kernels.thread_pool import run_in_pool
 from .tile_codegen import FusedKernelSource
 from .tiling import TiledResult, TilingLayout, lay_out
 
-PAYS = 1_000_000.0
-"""Nanoseconds of work from which more threads are used …"""
-
-LONG = 25_000.0
-"""… if NumPy calls take this long on average: a thread waits about as long for the GIL between calls."""
-
 _MOST_LAYOUTS = 64
 
 _arenas: list[Any] = []
@@ -82,9 +76,7 @@ class _Run:
 
     def results(self) -> list[Any]:
         layout = self.layout
-        calls = layout.blocks * len(self.fused.recipe.region.operations)
-        pays = layout.nanoseconds >= max(PAYS, LONG * calls)
-        threads = min(layout.blocks, threads_within()) if pays else 1
+        threads = min(layout.blocks, threads_within()) if layout.is_shared else 1
         if threads > 1:
             run_in_pool(self.work, threads)
         else:

@@ -26,9 +26,18 @@ WORTH = 150_000.0
 CACHE = 1024 * 1024
 """The most bytes of all tiles and buffers in use at once: most of a core's own cache."""
 
-MOST = 1 << 16
+MOST = 1 << 17
 LEAST = 1 << 15
 """The largest and the smallest number of elements of a tile."""
+
+PAYS = 2_000_000.0
+"""Nanoseconds of work from which more threads are used …"""
+
+LONG = 12_500.0
+"""… if NumPy calls take this long on average: a thread waits about as long for the GIL between calls."""
+
+_TILES = 16
+"""The least number of tiles, where tiles are larger than the cache asks for, so that calls are twice as long."""
 
 Shape = tuple[int, ...]
 
@@ -46,14 +55,17 @@ class TiledResult(NamedTuple):
 
 
 class TilingLayout(NamedTuple):
-    """A tiling. `operands` has the shape of each operand and whether to cut it; None for a single element."""
+    """A tiling. `operands` has the shape of each operand and whether to cut it; None for a single element.
+
+    Threads share the tiles if `is_shared`.
+    """
 
     shape: Shape
     operands: tuple[tuple[Shape, bool] | None, ...]
     parts: tuple[TiledResult, ...]
     rows: int
     blocks: int
-    nanoseconds: float
+    is_shared: bool
 
 
 def lay_out(recipe: FusedKernelSource, given: Sequence[Shape]) -> TilingLayout | None:
@@ -76,7 +88,8 @@ def lay_out(recipe: FusedKernelSource, given: Sequence[Shape]) -> TilingLayout |
     row = math.prod(sizes[1:])
     if row > MOST:
         return None
-    rows = max(1, min(_elements(recipe, given), size) // row)
+    elements = _elements(recipe, given, size)
+    rows = max(1, min(elements, size) // row)
     return TilingLayout(
         sizes,
         tuple(_operand(shape, groups) for shape in operands),
@@ -86,7 +99,7 @@ def lay_out(recipe: FusedKernelSource, given: Sequence[Shape]) -> TilingLayout |
         ),
         rows,
         -(-sizes[0] // rows),
-        size * recipe.cost,
+        size * recipe.cost >= PAYS and elements * _call(recipe) >= LONG,
     )
 
 
@@ -155,12 +168,28 @@ def _is_gone(group: list[int], whole: Shape, axes: frozenset[int]) -> bool:
     return all(i in axes for i in big)
 
 
-def _elements(recipe: FusedKernelSource, given: Sequence[Shape]) -> int:
-    """Return the number of elements of a tile: as many as fit into the cache, as a power of two."""
+def _call(recipe: FusedKernelSource) -> float:
+    """Return the nanoseconds per element of a NumPy call, on average."""
+    return recipe.cost / len(recipe.region.operations)
+
+
+def _elements(recipe: FusedKernelSource, given: Sequence[Shape], size: int) -> int:
+    """Return the number of elements of a tile, as a power of two: as many as fit into the cache.
+
+    If threads may share the work, calls should be long. The number of threads makes no difference, so that sums
+    are the same on every machine.
+    """
     tensors = [
         value.dtype.size for value, shape in zip(recipe.region.inputs, given, strict=True) if len(shape)
     ]
     results = [np.dtype(result.dtype).itemsize for result in recipe.results if result.reduction is None]
     buffers = [np.dtype(dtype).itemsize for dtype in recipe.buffers]
-    most = CACHE // sum((*tensors, *results, *buffers))
-    return min(MOST, max(LEAST, 1 << most.bit_length() - 1))
+    most = max(LEAST, _power(CACHE // sum((*tensors, *results, *buffers))))
+    if size * recipe.cost >= PAYS:
+        most = max(most, min(_power(size // _TILES or 1), _power(int(4 * LONG / _call(recipe)) or 1)))
+    return min(MOST, most)
+
+
+def _power(number: int) -> int:
+    """Return the largest power of two that is at most `number`."""
+    return 1 << number.bit_length() - 1

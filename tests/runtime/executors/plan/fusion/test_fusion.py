@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from agc.runtime import config, dtypes, errors
 from agc.runtime.executors import EXECUTORS, Plan, interpret
-from agc.runtime.executors.plan.fusion import fused_kernel, tiling
+from agc.runtime.executors.plan.fusion import fused_kernel, tiling, write
 from agc.runtime.ir.graph import Constant, Graph, Operand, Operation, Value
 from agc.runtime.ir.parser import parse
 from agc.runtime.ir.value_types import TensorType
@@ -66,8 +66,8 @@ def blocks_fail_only_where_the_whole_does(monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.fixture
 def many_threads(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Four threads for whatever has more than one block."""
-    monkeypatch.setattr(fused_kernel, "PAYS", 0.0)
-    monkeypatch.setattr(fused_kernel, "LONG", 0.0)
+    monkeypatch.setattr(tiling, "PAYS", 0.0)
+    monkeypatch.setattr(tiling, "LONG", 0.0)
     config.threading.set_intra_op_parallelism_threads(4)
     yield
     config.threading.set_intra_op_parallelism_threads(0)
@@ -119,6 +119,30 @@ def test_results_do_not_depend_on_the_number_of_threads(many_threads: None) -> N
         config.threading.set_intra_op_parallelism_threads(threads)
         found.append([np.asarray(x).tobytes() for x in planned(CHAIN).run(values)])
     assert found[0] == found[1] == found[2]
+
+
+POLYNOMIAL = """\
+graph f(x: float32[N]) -> float32[N]
+  a = multiply x, x                             : float32[N]
+  b = add a, x                                  : float32[N]
+  return b
+"""
+
+
+@pytest.mark.parametrize(
+    ("size", "is_shared", "elements"),
+    [(1 << 19, False, 1 << 16), (1 << 23, True, 1 << 17)],
+    ids=["one thread: the tile fits its cache", "several threads: calls are worth a wait for the GIL"],
+)
+def test_tiles_that_threads_share_are_large(
+    size: int, is_shared: bool, elements: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tiling, "LEAST", 1 << 15)
+    monkeypatch.setattr(tiling, "MOST", 1 << 17)
+    body = fuse(parse(POLYNOMIAL.replace("N", "?"))).operations[0].regions[0]
+    layout = tiling.lay_out(write(body, "f", str, lambda *names: "f"), [(size,)])
+    assert layout is not None
+    assert (layout.is_shared, layout.rows) == (is_shared, elements)
 
 
 def test_a_plan_may_run_in_several_threads(many_threads: None) -> None:
