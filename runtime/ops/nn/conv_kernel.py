@@ -167,9 +167,10 @@ def _repeated(x: Array, channels: int) -> Array:
 
 
 def convolve(x: Array, filter: Array, slide: Sliding, groups: int, y: Array) -> None:
-    """Write the products of windows of `x` and the filter to `y`, which has zeros."""
+    """Write the products of windows of `x` and the filter to `y`."""
     if groups > 1 and filter.shape[-2] == 1:
         x, w = _repeated(x, filter.shape[-1]), _by_output(filter)
+        y[...] = 0
         if fits(slide, x, y, w):
             slid("convolve", x, y, w, None, slide)
             return
@@ -188,7 +189,8 @@ def convolve(x: Array, filter: Array, slide: Sliding, groups: int, y: Array) -> 
 
 def convolved(x: Array, filter: Array, slide: Sliding, groups: int) -> Array:
     """Return the products of windows of `x` and the filter; threads share the batch and its rows."""
-    y = np.zeros((x.shape[0], *slide.outputs, filter.shape[-1]), x.dtype)
+    new = np.empty if x.size and filter.size else np.zeros
+    y = new((x.shape[0], *slide.outputs, filter.shape[-1]), x.dtype)
     if x.size and y.size and filter.size:
         run_parts(
             *(

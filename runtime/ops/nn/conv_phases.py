@@ -41,7 +41,8 @@ def input_gradient(dy: Array, filter: Array, slide: Sliding, groups: int) -> Arr
     """Return the gradient of the input of a convolution with these windows."""
     taken, given = filter.shape[-2:]
     inner = given // groups
-    dx = np.zeros((dy.shape[0], *slide.sizes, taken * groups), dy.dtype)
+    is_single = math.prod(slide.strides) == 1
+    dx = (np.empty if is_single and dy.size else np.zeros)((len(dy), *slide.sizes, taken * groups), dy.dtype)
     if taken > 1 or groups == 1:
         split = filter.reshape((*filter.shape[:-1], groups, inner))
         turned = np.moveaxis(split, -1, -3).swapaxes(-1, -2).reshape((*slide.window, inner, groups * taken))
@@ -56,7 +57,7 @@ def input_gradient(dy: Array, filter: Array, slide: Sliding, groups: int) -> Arr
         found = convolved(reached, part, inside, groups)
         if found.shape[-1] != dx.shape[-1]:
             found = functools.reduce(np.add, (found[..., i::inner] for i in range(inner)))
-        if math.prod(slide.strides) == 1:
+        if is_single:
             return found
         dx[(slice(None), *elements)] = found
     return dx
