@@ -68,6 +68,15 @@ def test_an_eager_program_loads_no_graph_modules():
     assert not [name for name in loaded if name.startswith(tuple(f"agc.{name}" for name in packages))]
 
 
+def test_a_raw_operation_loads_no_family_but_its_own():
+    program = "tf.raw_ops.BiasAddGrad(out_backprop=tf.ones([2, 3]))"
+    loaded = _runs(f"import sys\nimport agc.runtime as tf\n{program}\n{LOADED}").split()
+    assert [name for name in loaded if name.startswith("agc.runtime.raw_ops.adapters.")] == [
+        "agc.runtime.raw_ops.adapters.nn"
+    ]
+    assert "agc.runtime.lookup" not in loaded
+
+
 WAYS = {
     "while_loop": "result = tf.while_loop(lambda n: n < 3, lambda n: [n + 1], [tf.constant(0)])[0].numpy()",
     "function": "result = tf.function(up)(tf.constant(-3)).numpy()",
