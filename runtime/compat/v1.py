@@ -1,4 +1,4 @@
-"""`tf.compat.v1`: graphs and sessions. Other names come from the runtime.
+"""`tf.compat.v1`: graphs, sessions and logging. Other names come from the runtime.
 
 >>> with Graph().as_default():
 ...     x = placeholder("float32", [None])
@@ -26,6 +26,7 @@ from ..ir.graph import Graph, Operation
 from ..ir.name_scopes import name_scope as _name_scope
 from ..ops.arrays import placeholder as placeholders
 from ..sparse.tensor import SparseTensor as _SparseTensor
+from . import logging as logging
 from .namespaces import member
 from .sessions.graph_builder import (
     GLOBAL_VARIABLES,
@@ -272,13 +273,14 @@ def __getattr__(name: str) -> Any:
 
 __all__ = [
     "AUTO_REUSE", "ConfigProto", "Dimension", "GPUOptions", "Graph", "GraphKeys", "InteractiveSession", "Operation",
-    "Session", "Variable", "VariableScope", "add_to_collection", "all_variables", "assign", "assign_add", "assign_sub",
-    "disable_eager_execution", "disable_resource_variables", "disable_v2_behavior", "enable_eager_execution",
-    "enable_resource_variables", "enable_v2_behavior", "executing_eagerly",
+    "Session", "Variable", "VariableScope", "add_to_collection", "all_variables", "assign", "assign_add",
+    "assign_sub", "disable_eager_execution", "disable_resource_variables", "disable_v2_behavior",
+    "enable_eager_execution", "enable_resource_variables", "enable_v2_behavior", "executing_eagerly",
     "executing_eagerly_outside_functions", "get_collection", "get_collection_ref", "get_default_graph",
     "get_default_session", "get_variable", "get_variable_scope", "global_variables", "global_variables_initializer",
     "group", "initialize_all_variables", "initialize_local_variables", "initialize_variables",
-    "is_variable_initialized", "local_variables", "local_variables_initializer", "name_scope", "no_op", "placeholder",
-    "placeholder_with_default", "reset_default_graph", "set_random_seed", "sparse_placeholder", "tables_initializer",
-    "to_double", "to_float", "to_int32", "to_int64", "trainable_variables", "variable_scope", "variables_initializer",
+    "is_variable_initialized", "local_variables", "local_variables_initializer", "logging", "name_scope", "no_op",
+    "placeholder", "placeholder_with_default", "reset_default_graph", "set_random_seed", "sparse_placeholder",
+    "tables_initializer", "to_double", "to_float", "to_int32", "to_int64", "trainable_variables", "variable_scope",
+    "variables_initializer",
 ]  # fmt: skip

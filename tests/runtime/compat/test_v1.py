@@ -1,6 +1,7 @@
 """`tf.compat.v1`: TensorFlow 1's parameters are those that TensorFlow has, and what is not the same is not there."""
 
 import inspect
+import sys
 
 import agc.runtime as tf
 import numpy as np
@@ -131,3 +132,21 @@ class TestFunctionsOfAnotherMeaning:
 def test_a_name_scope_has_a_default_name(arguments, scope):
     with tf.compat.v1.name_scope(*arguments) as found:
         assert found == scope
+
+
+def test_logging_goes_through_the_logger_of_tensorflow_programs(caplog):
+    logging = tf.compat.v1.logging
+    logging.set_verbosity(logging.ERROR)
+    logging.warn("not shown")
+    logging.set_verbosity("INFO")
+    for i in range(5):
+        logging.log_first_n(logging.INFO, "first %d", 2, i)
+        logging.log_every_n(logging.INFO, "every %d", 3, i)
+        logging.log_if(logging.WARN, "if %d", i == 4, i)
+    logging.set_verbosity(logging.WARN)
+    logging.flush()
+    assert {record.name for record in caplog.records} == {tf.get_logger().name}
+    assert {record.funcName for record in caplog.records} == {sys._getframe().f_code.co_name}
+    assert [record.getMessage() for record in caplog.records] == [
+        "first 0", "every 0", "first 1", "every 3", "if 4",
+    ]  # fmt: skip
