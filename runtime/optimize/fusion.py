@@ -9,8 +9,9 @@ operations.
                                                          yield s
 
 A fusion group grows along the operations of a graph. It is closed and emitted before another operation uses
-its results, and before a side effect. Tensors known to be small are not fused. Tensors of unknown size are
-fused; the kernel then decides at run time.
+its results, and before a side effect. A group that is closed takes later reductions of its values, as in the
+gradients of normalized tensors: they read what is in the cache, and their results are small. Tensors known to be
+small are not fused. Tensors of unknown size are fused; the kernel then decides at run time.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from ..ops.framework.fusion_traits import cost, reduces, works_on_elements
 from ..ops.framework.region_ops import FUSED
 from ..ops.state.variable_ops import read_variable
 from .options import OptimizerOptions
+from .speculation import is_speculatable
 
 SMALLEST = 1 << 15
 """Tensors of fewer elements are not worth it."""
@@ -79,6 +81,7 @@ class _Fusing:
         self.made: list[Operation] = []
         self.open: dict[Operand, _Group] = {}  # by result
         self.live = graph.live_operations()
+        self.joined: set[Operation] = set()
 
     @functools.cached_property
     def order(self) -> dict[Operation, int]:
@@ -92,8 +95,19 @@ class _Fusing:
             readers.update(operation.inputs)
         return readers
 
+    @functools.cached_property
+    def users(self) -> dict[Operand, list[Operation]]:
+        """The operations that use each value."""
+        users = collections.defaultdict(list)
+        for operation in self.live:
+            for operand in dict.fromkeys(operation.inputs):
+                users[operand].append(operation)
+        return users
+
     def run(self) -> Graph:
         for operation in self.live:
+            if operation in self.joined:
+                continue
             shape = _domain(operation)
             if shape is None:
                 if self.open:
@@ -126,6 +140,10 @@ class _Fusing:
                 group.operations += other.operations
                 group.ends |= other.ends
                 self.open.update(dict.fromkeys((each.outputs[0] for each in other.operations), group))
+        self.add(group, operation)
+
+    def add(self, group: _Group, operation: Operation) -> None:
+        self.joined.add(operation)
         group.operations.append(operation)
         self.open[operation.outputs[0]] = group
         if reduces(operation):
@@ -136,9 +154,35 @@ class _Fusing:
         for operand in operands:
             group = self.open.get(operand)
             if group is not None:
+                self.take_reductions(group)
                 for operation in group.operations:
                     del self.open[operation.outputs[0]]
                 self.made += [self.one(group.operations)] if group.is_worth_it() else group.operations
+
+    def take_reductions(self, group: _Group) -> None:
+        """Add later reductions of the group's values, or of an operation on these that only reductions use."""
+        for value in [operation.outputs[0] for operation in group.operations]:
+            for user in self.users[value]:
+                added = [user]
+                if user.op.reducer is None and len(user.outputs) == 1:
+                    added += [each for each in self.users[user.outputs[0]] if each.op.reducer is not None]
+                    if self.readers[user.outputs[0]] >= len(added):
+                        continue
+                if all(self.may_join(each, group, user.outputs) for each in added):
+                    for each in added:
+                        self.add(group, each)
+
+    def may_join(self, operation: Operation, group: _Group, more: tuple[Value, ...]) -> bool:
+        """Return whether an operation may run with a group: it reads values of the group or `more` of them only."""
+        return (
+            operation not in self.joined
+            and _domain(operation) == group.shape
+            and is_speculatable(operation)
+            and all(
+                isinstance(x, Constant) or x in more or (self.open.get(x) is group and x not in group.ends)
+                for x in operation.inputs
+            )
+        )
 
     def one(self, operations: list[Operation]) -> Operation:
         """Return the fused operation of a group."""

@@ -97,6 +97,38 @@ graph f(x: float32[100000]) -> float32[100000]
     assert names(fuse(parse(text, check=False))) == ["fused", "print", "exp"]
 
 
+def test_a_closed_group_takes_later_reductions_of_its_values() -> None:
+    """The other sums, and the product that only one of them reads, move before the use of the first sum."""
+    text = """\
+graph f(x: float32[100000]) -> float32[], float32[], float32[]
+  a = multiply x, x                             : float32[100000]
+  s = reduce_sum a                              : float32[]
+  c = exp s                                     : float32[]
+  b = multiply a, a                             : float32[100000]
+  t = reduce_sum b                              : float32[]
+  u = reduce_mean a                             : float32[]
+  return c, t, u
+"""
+    graph = fuse(parse(text))
+    assert names(graph) == ["fused", "exp"]
+    assert [value.name for value in graph.operations[0].outputs] == ["s", "t", "u"]
+    x = np.linspace(-1, 1, 100_000, dtype=np.float32)
+    np.testing.assert_array_equal(interpret(graph, [x]), interpret(parse(text), [x]))
+
+
+def test_operations_that_may_fail_are_not_taken_before_their_time() -> None:
+    text = """\
+graph f(n: int32[100000]) -> int32[]
+  a = multiply n, n                             : int32[100000]
+  s = reduce_sum a                              : int32[]
+  print s [pieces=('', ''), end='\\n', summarize=3, stream='stdout']
+  b = floordiv 1, a                             : int32[100000]
+  t = reduce_max b                              : int32[]
+  return t
+"""
+    assert names(fuse(parse(text, check=False))) == ["fused", "print", "fused"]
+
+
 def test_uses_of_a_reduction_start_a_new_group() -> None:
     text = """\
 graph f(x: float32[100000]) -> float32[100000]
