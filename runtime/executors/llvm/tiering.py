@@ -51,8 +51,8 @@ if TYPE_CHECKING:
     from ..plan.plan import Plan
     from .jit_function import JitFunction
 
-HOT = 0.05
-"""Seconds that a graph must have run before a further call compiles it."""
+HOT = 0.1
+"""Seconds that a graph must have run before a further call compiles it, which takes about as long for a small graph."""
 
 EACH = 1e-6
 """Further seconds for each operation of the graph."""

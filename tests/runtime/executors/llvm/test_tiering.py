@@ -124,7 +124,7 @@ def test_a_short_call_of_small_shapes_does_not_decide_for_a_pattern() -> None:
 
 def test_the_calls_before_the_comparison_count(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     found = made(lambda x: x * 2, tf.constant(1), clock, 0.02, 0.03, monkeypatch)
-    for _ in range(3):
+    for _ in range(6):
         found.run([np.int32(1)])
     assert found._only is not None
     found._only._plan = slowed(found._plan, clock, 0.05)  # memory that is new, or a busy processor
@@ -206,7 +206,7 @@ def test_the_plan_runs_until_the_compiler_is_done(clock: Clock, monkeypatch: pyt
     job, events = Job(lambda: None), []
     monkeypatch.setattr(tiering, "ask", lambda *arguments: (events.append("ask"), job)[1])
     monkeypatch.setattr(tiering.compiler, "wait", lambda job: events.append("wait"))
-    found = made(lambda x: x + 1, tf.constant(1), clock, 0.03, 0.0, monkeypatch)
+    found = made(lambda x: x + 1, tf.constant(1), clock, 0.06, 0.0, monkeypatch)
     for _ in range(4):
         assert found.run([np.int32(1)])[0] == 2
     assert events == ["ask", "wait", "wait"]
@@ -229,7 +229,7 @@ def test_a_comparison_waits_until_there_is_time_for_it(clock: Clock, monkeypatch
     assert spent == [pytest.approx(0.01)]
 
 
-@pytest.mark.parametrize(("seconds", "calls"), [(0.9, 1), (0.03, 2), (0.002, 25)])
+@pytest.mark.parametrize(("seconds", "calls"), [(0.9, 1), (0.06, 2), (0.004, 25)])
 def test_hot_graphs_are_compiled_by_the_next_call(
     seconds: float, calls: int, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
