@@ -9,7 +9,7 @@ runs it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ import numpy as np
 from ...functionalize.errors import CannotCompileError
 from ...ir.clone import with_regions
 from ...ir.graph import Graph, Operation
-from ...ir.structured import communicates, is_compiled_call
+from ...ir.structured import is_compiled_call
 from ...ir.traits import LOCATES_ERRORS
 from ...ir.value_types import AnySpec, TensorType
 from ...ops.framework.attribute_parsers import Object
@@ -25,6 +25,8 @@ from ...ops.framework.op import Tensors, op
 from ..plan.plan import Plan
 from .diagnostics import CompilationError, CompilerFaultError, tell
 from .jit_function import JitFunction
+
+Runner = Callable[[Sequence[Any]], Sequence[Any]]
 
 
 @op(name="native_part", traits=LOCATES_ERRORS)
@@ -46,11 +48,14 @@ def _(inputs: Sequence[Any], part: NativePart) -> Sequence[Any]:
 
 
 class NativePart:
-    """A graph that is compiled when it is first run, and that takes and returns values as plans have them."""
+    """A graph that is compiled when it is first run, and that takes and returns values as plans have them.
 
-    def __init__(self, graph: Graph) -> None:
+    `run` replaces the compiled graph.
+    """
+
+    def __init__(self, graph: Graph, run: Runner | None = None) -> None:
         self.graph = graph
-        self._native = JitFunction(graph)
+        self._run = JitFunction(graph).run if run is None else run
         self._dtypes = [_dtype(value.spec) for value in graph.inputs]
         self._are_tensors = [isinstance(output.spec, TensorType) for output in graph.outputs]
         self._plan: Plan | None = None
@@ -64,7 +69,7 @@ class NativePart:
                     x if dtype is None else np.asarray(x, dtype)
                     for x, dtype in zip(inputs, self._dtypes, strict=True)
                 ]
-                found = self._results(given)
+                found = self._run(given)
                 return [
                     np.asarray(x)[()] if is_tensor else x
                     for x, is_tensor in zip(found, self._are_tensors, strict=True)
@@ -74,9 +79,6 @@ class NativePart:
                     tell(error)
                 self._plan = planned(self.graph)
         return self._plan.run(inputs)
-
-    def _results(self, inputs: Sequence[Any]) -> Sequence[Any]:
-        return self._native.run(inputs)
 
 
 def planned(graph: Graph) -> Plan:
@@ -90,22 +92,19 @@ def planned(graph: Graph) -> Plan:
     return Plan(fusion.run(regroup_products.run(optimize(graph))))
 
 
-def with_native_calls(graph: Graph, part: type[NativePart] = NativePart) -> Graph:
+def with_native_calls(graph: Graph) -> Graph:
     """Return the graph with native code for the calls of functions with `jit_compile=True`, also in its regions."""
     if not any(map(is_compiled_call, graph.walk())):
         return graph
-    operations = tuple(_replaced(operation, part) for operation in graph.operations)
-    return Graph(graph.name, graph.inputs, operations, graph.outputs)
+    return Graph(graph.name, graph.inputs, tuple(map(_replaced, graph.operations)), graph.outputs)
 
 
-def _replaced(operation: Operation, part: type[NativePart]) -> Operation:
+def _replaced(operation: Operation) -> Operation:
     if not is_compiled_call(operation):
-        regions = [with_native_calls(region, part) for region in operation.regions]
-        return with_regions(operation, regions)
+        return with_regions(operation, list(map(with_native_calls, operation.regions)))
     (callee,) = operation.regions
     runner = CALL_NATIVE if operation.stateful else PART
-    made = NativePart if communicates(callee) else part  # a comparison would communicate twice
-    attrs = {"part": made(callee)}
+    attrs = {"part": NativePart(callee)}
     return Operation(
         runner, operation.inputs, attrs, operation.outputs, (), operation.origin, operation.device
     )

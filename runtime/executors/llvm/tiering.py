@@ -10,7 +10,7 @@
    discarded (first_call_check.py). Code that another process has compared skips this step.
 4. Native code that takes less time than each call of the plan is kept at once. Otherwise the two take turns for some
    calls, and the faster one is kept (trial_times.py).
-5. If a graph cannot be compiled as a whole, its loops are (loop_compilation.py), or the plan stays.
+5. If a graph cannot be compiled as a whole, its parts are tiered (native_parts.py), or the plan stays.
 
 After some combinations of shapes, one decision serves all those of a pattern: native code has the sizes that vary in
 registers. Other than that, each combination is decided separately.
@@ -50,6 +50,7 @@ from .trial_times import TRIALS, is_known, measured
 if TYPE_CHECKING:
     from ..plan.plan import Plan
     from .jit_function import JitFunction
+    from .native_calls import NativePart
 
 HOT = 0.1
 """Seconds that a graph must have run before a further call compiles it, which takes about as long for a small graph."""
@@ -135,7 +136,13 @@ class TieredRunner:
         for call in waiting:
             call()
 
+    def settle(self, trial: TierState) -> None:
+        """Take the decision of a combination of shapes for all of them."""
+        self._only = trial
+
     def _trial(self, arguments: Sequence[Any]) -> TierState:
+        if self._only is not None:
+            return self._only
         key = self._key(arguments)
         trial = self._trials.get(key)
         if trial is None:
@@ -306,6 +313,12 @@ class TierState:
         """Choose the plan for good."""
         self._choose(self._plan)
 
+    def settle(self, runner: Runner) -> None:
+        """Choose a runner for all shapes."""
+        self.native = runner
+        self.owner.settle(self)
+        self._choose(runner)
+
 
 def ask(trial: TierState, graph: Graph, arguments: list[Any]) -> Job | None:
     """Have a graph compiled for arguments like these."""
@@ -328,11 +341,10 @@ def _compiled(trial: TierState, graph: Graph, arguments: list[Any]) -> Runner | 
     from . import runtime_library
     from .first_call_check import is_trusted
     from .jit_function import JitFunction
-    from .loop_compilation import with_native_parts
 
     runtime_library.begin()
     if communicates(graph):
-        return with_native_parts(graph)  # a comparison of two runs would communicate twice
+        return _in_parts(trial, graph)  # a comparison of two runs would communicate twice
     native = JitFunction(graph)
     try:
         if trial.pattern is not None:
@@ -343,8 +355,27 @@ def _compiled(trial: TierState, graph: Graph, arguments: list[Any]) -> Runner | 
         if trial.pattern is not None:
             trial.owner.close_patterns()
             return None
-        return with_native_parts(graph)
+        return _in_parts(trial, graph)
     trial.owner.depends_on(native.by_value, trial, arguments)
     trial.gain = CALL if native.kernel_for(arguments) is not None else 0.0
     trial.doubted = None if trial.pattern is None and is_trusted(native, arguments) else native
     return native.shortest or native.run
+
+
+def _in_parts(trial: TierState, graph: Graph) -> Runner | None:
+    """Return the plan of a graph with its native parts, if any, and choose that plan: each part is tiered by itself."""
+    from .native_parts import with_native_parts
+
+    found = with_native_parts(graph, tiered_part)
+    if found is not None:
+        trial.settle(found)
+    return found
+
+
+def tiered_part(graph: Graph) -> NativePart:
+    """Return a part of a hot graph, which the plan runs first."""
+    from .native_calls import NativePart, planned
+
+    runner = TieredRunner(graph, planned(graph).run)
+    runner.hot = 0.0
+    return NativePart(graph, runner.run)

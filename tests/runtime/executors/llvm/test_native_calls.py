@@ -4,7 +4,6 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.executors import interpret
-from agc.runtime.executors.llvm.loop_compilation import with_native_parts
 from agc.runtime.executors.llvm.native_calls import NativePart, with_native_calls
 from agc.runtime.executors.plan.plan import Plan
 from agc.runtime.optimize import optimize
@@ -141,22 +140,3 @@ def test_errors_name_the_line_of_the_function_that_was_called():
 def test_a_function_that_cannot_be_compiled_runs_in_a_plan():
     lengths = tf.function(lambda x: tf.strings.length(tf.strings.as_string(x)), jit_compile=True)
     assert tf.function(lambda x: lengths(x) + 1, jit_compile=False)(X).numpy().tolist() == [9, 9]
-
-
-def test_a_function_that_a_hot_function_calls_is_compiled():
-    def step(x):
-        for _ in range(20):
-            x = tf.sin(x) * X
-        return x
-
-    inner = tf.function(step)
-    function = tf.function(lambda x: tf.strings.as_string(inner(x)))
-    graph = function.get_concrete_function(X).graph
-    run = with_native_parts(graph)
-    assert [run([ROW])[0].tolist() for _ in range(3)] == [function(X).numpy().tolist()] * 3
-    (part,) = [each.attrs["part"] for each in run.__self__.graph.walk() if "part" in each.attrs]
-    assert part._is_trusted
-    assert (
-        with_native_parts(tf.function(lambda x: tf.strings.as_string(x)).get_concrete_function(X).graph)
-        is None
-    )

@@ -11,10 +11,9 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.config import optimizer
-from agc.runtime.executors import EXECUTORS, interpret
+from agc.runtime.executors import EXECUTORS
 from agc.runtime.executors.llvm import JitFunction, tiering, trial_times
 from agc.runtime.executors.llvm.background_compiler import Job
-from agc.runtime.executors.llvm.loop_compilation import with_native_parts
 
 
 class Clock:
@@ -150,7 +149,9 @@ def test_a_graph_is_not_compiled_before_it_is_called_again(
     assert trial.native is not None
 
 
-def test_a_loop_is_compiled_when_the_graph_cannot_be(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_loop_is_tiered_when_the_graph_cannot_be_compiled(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def distinct(x: Any) -> Any:
         total = 0
         for i in tf.range(100):
@@ -281,29 +282,3 @@ def test_native_calls_save_the_time_of_python(
         found.run([np.int32(1)])
     trial = found._only
     assert trial is not None and trial.chosen is (trial.native if has_kernel else trial._plan)
-
-
-def test_loops_inside_uncompilable_regions_are_compiled(capsys: Any) -> None:
-    def totals(n: Any, flag: Any) -> Any:
-        total = 0
-        if flag:
-            k = 0
-            while k < n:
-                total += k % 7
-                k += 1
-        for i in tf.range(3):
-            tf.print(i)
-            j = 0
-            while j < n:
-                total += j * i
-                j += 1
-        return total
-
-    graph = tf.function(totals).get_concrete_function(tf.constant(1) + 0, tf.constant(True)).graph
-    run = with_native_parts(graph)
-    assert run is not None
-    for n, flag in [(1000, True), (500, False), (0, True)]:
-        arguments = [np.int32(n), np.bool_(flag)]
-        (found,), (wanted,) = run(arguments), interpret(graph, arguments)
-        assert found == wanted and found.dtype == np.int32
-    assert capsys.readouterr().err.split() == ["0", "1", "2"] * 6

@@ -3,8 +3,9 @@
 import agc.runtime as tf
 import numpy as np
 import pytest
-from agc.runtime.executors import EXECUTORS
-from agc.runtime.executors.llvm.loop_compilation import with_native_parts
+from agc.runtime.executors import EXECUTORS, interpret
+from agc.runtime.executors.llvm.native_parts import with_native_parts
+from agc.runtime.executors.llvm.tiering import tiered_part
 from agc.runtime.ops.collective.gathering import all_gather, reduce_scatter
 from agc.runtime.ops.collective.reductions import all_reduce, broadcast_from, reduce_to
 from support.threads_as_processes import run_in_threads
@@ -131,24 +132,30 @@ def test_native_loops_communicate_in_order():
     assert own_order == order == ["sum float32[2]", "max float32[2]"] * 3
 
 
-def test_native_parts_with_collectives_are_not_compared_with_the_plan():
-    added = tf.function(lambda x: all_reduce([x * x])[0] + 1.0, jit_compile=True)
-
+def test_collectives_are_in_no_native_part():
     @tf.function
     def step(x):
-        for _ in tf.range(2):
-            x = added(x)
-        tf.print(x, output_stream="file:///dev/null")
+        for _ in range(10):
+            x = tf.sin(x) * 2.0
+        (x,) = all_reduce([x])
+        for _ in range(10):
+            x = tf.sin(x) * 2.0
         return x
 
     graph = step.get_concrete_function(tf.TensorSpec([2])).graph
+    x = np.array([1.0, 2.0], np.float32)
 
     def run(rank):
-        return with_native_parts(graph)([np.array([1.0, 2.0], np.float32)])[0].tolist()
+        parts = []
+        runner = with_native_parts(graph, lambda part: parts.append(part) or tiered_part(part))
+        return runner([x])[0].tolist(), [
+            [each.type for each in part.operations].count("sin") for part in parts
+        ]
 
     results, calls = run_in_threads(2, run)
-    assert results == [[19.0, 163.0]] * 2
-    assert calls == ["sum float32[2]"] * 2
+    expected, _ = run_in_threads(2, lambda rank: interpret(graph, [x])[0].tolist())
+    assert results == [(pytest.approx(expected[0]), [10, 10])] * 2
+    assert calls == ["sum float32[2]"]
 
 
 def test_a_process_whose_native_code_fails_does_not_communicate_twice():
