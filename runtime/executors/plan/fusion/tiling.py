@@ -30,14 +30,17 @@ MOST = 1 << 17
 LEAST = 1 << 15
 """The largest and the smallest number of elements of a tile."""
 
-PAYS = 2_000_000.0
+PAYS = 1_000_000.0
 """Nanoseconds of work from which more threads are used …"""
 
-LONG = 12_500.0
-"""… if NumPy calls take this long on average: a thread waits about as long for the GIL between calls."""
+LONG = 25_000.0
+"""… if NumPy calls take this long on average: a thread waits about as long for the GIL between calls.
+
+Calls may be half as long if there is twice as much work.
+"""
 
 _TILES = 16
-"""The least number of tiles, where tiles are larger than the cache asks for, so that calls are twice as long."""
+"""The least number of tiles, where tiles are larger than the cache asks for, so that calls are long."""
 
 Shape = tuple[int, ...]
 
@@ -99,7 +102,7 @@ def lay_out(recipe: FusedKernelSource, given: Sequence[Shape]) -> TilingLayout |
         ),
         rows,
         -(-sizes[0] // rows),
-        size * recipe.cost >= PAYS and elements * _call(recipe) >= LONG,
+        _is_shared(size * recipe.cost, elements * _call(recipe)),
     )
 
 
@@ -168,6 +171,10 @@ def _is_gone(group: list[int], whole: Shape, axes: frozenset[int]) -> bool:
     return all(i in axes for i in big)
 
 
+def _is_shared(work: float, call: float) -> bool:
+    return work >= PAYS and call >= LONG / 2 and work * call >= PAYS * LONG
+
+
 def _call(recipe: FusedKernelSource) -> float:
     """Return the nanoseconds per element of a NumPy call, on average."""
     return recipe.cost / len(recipe.region.operations)
@@ -185,8 +192,8 @@ def _elements(recipe: FusedKernelSource, given: Sequence[Shape], size: int) -> i
     results = [np.dtype(result.dtype).itemsize for result in recipe.results if result.reduction is None]
     buffers = [np.dtype(dtype).itemsize for dtype in recipe.buffers]
     most = max(LEAST, _power(CACHE // sum((*tensors, *results, *buffers))))
-    if size * recipe.cost >= PAYS:
-        most = max(most, min(_power(size // _TILES or 1), _power(int(4 * LONG / _call(recipe)) or 1)))
+    if size * recipe.cost >= 2 * PAYS:
+        most = max(most, min(_power(size // _TILES or 1), _power(int(2 * LONG / _call(recipe)) or 1)))
     return min(MOST, most)
 
 
