@@ -85,11 +85,11 @@ def planned(graph: Graph) -> Plan:
     """Return the plan of a part."""
     from ...optimize import (  # imported late: parts that are compiled need no plan
         fusion,
-        optimize,
+        optimize_for_shapes,
         regroup_products,
     )
 
-    return Plan(fusion.run(regroup_products.run(optimize(graph))))
+    return Plan(fusion.run(regroup_products.run(optimize_for_shapes(graph))))
 
 
 def with_native_calls(graph: Graph) -> Graph:

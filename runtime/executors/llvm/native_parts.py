@@ -45,6 +45,11 @@ def with_native_parts(graph: Graph, make: MakePart) -> Callable[[Sequence[Any]],
     )
 
 
+def is_refused(graph: Graph) -> bool:
+    """Return whether native code certainly refuses a graph: an operation has effects outside of the graph."""
+    return any(operation.op.stateful and not _has_code(operation) for operation in graph.operations)
+
+
 def _with_parts(graph: Graph, make: MakePart, kind: Callable[[Operation], object]) -> Graph:
     """Return the graph with a part for each sequence of operations of one `kind`; the graph itself if it has none."""
     needed: set[Operand] = set(graph.outputs)
@@ -55,7 +60,7 @@ def _with_parts(graph: Graph, make: MakePart, kind: Callable[[Operation], object
         if not is_member or is_all:
             sequence = tuple(_searched(operation, make) for operation in sequence)
         elif _is_worthwhile(sequence):
-            sequence = (_part(graph.name, sequence, needed, make),)
+            sequence = (_part(graph, sequence, needed, make),)
         written[:0] = sequence
         needed.update(operand for operation in sequence for operand in operation.inputs)
     if are_same(written, graph.operations):
@@ -72,7 +77,7 @@ def _searched(operation: Operation, make: MakePart) -> Operation:
     )
 
 
-def _part(name: str, sequence: Sequence[Operation], needed: set[Operand], make: MakePart) -> Operation:
+def _part(graph: Graph, sequence: Sequence[Operation], needed: set[Operand], make: MakePart) -> Operation:
     """Return a sequence of operations, of whose results some are needed, as one operation."""
     own = {value for operation in sequence for value in operation.outputs}
     operands = [operand for operation in sequence for operand in operation.inputs]
@@ -81,10 +86,11 @@ def _part(name: str, sequence: Sequence[Operation], needed: set[Operand], make: 
     known: Substitution = dict(zip(given, inputs, strict=True))
     outputs = tuple(value for operation in sequence for value in operation.outputs if value in needed)
     operations = tuple(renewed(operation, known) for operation in sequence)
-    part = make(Graph(name, inputs, operations, substitute(outputs, known)))
+    part = Graph(graph.name, inputs, operations, substitute(outputs, known))
+    part.optimized_with = graph.optimized_with
     has_variables = any(isinstance(operand.spec, VariableType) for operand in given)
-    runner = CALL_NATIVE if part.graph.stateful or has_variables else PART
-    return Operation(runner, given, {"part": part}, outputs, (), sequence[0].origin, sequence[0].device)
+    runner = CALL_NATIVE if part.stateful or has_variables else PART
+    return Operation(runner, given, {"part": make(part)}, outputs, (), sequence[0].origin, sequence[0].device)
 
 
 def _is_worthwhile(sequence: Sequence[Operation]) -> bool:

@@ -341,10 +341,11 @@ def _compiled(trial: TierState, graph: Graph, arguments: list[Any]) -> Runner | 
     from . import runtime_library
     from .first_call_check import is_trusted
     from .jit_function import JitFunction
+    from .native_parts import is_refused
 
     runtime_library.begin()
-    if communicates(graph):
-        return _in_parts(trial, graph)  # a comparison of two runs would communicate twice
+    if communicates(graph) or is_refused(graph):  # a comparison of two runs would communicate twice
+        return _in_parts(trial, graph)
     native = JitFunction(graph)
     try:
         if trial.pattern is not None:
