@@ -16,10 +16,10 @@ from itertools import groupby
 from typing import Any
 
 from ...ir.clone import Substitution, are_same, clone_value, renewed, substitute, with_regions
-from ...ir.graph import Graph, Operand, Operation, Value
+from ...ir.graph import Constant, Graph, Operand, Operation, Value
 from ...ir.structured import is_compiled_call, is_control_flow, is_loop
 from ...ir.traits import COLLECTIVE, DRAWS_RANDOM
-from ...ir.value_types import TensorType, VariableType
+from ...ir.value_types import ListType, VariableType
 from ..plan.plan import Plan
 from .codegen.element_formulas import element_rule
 from .codegen.kernel_calls import has_kernel
@@ -127,8 +127,9 @@ def _has_code(operation: Operation) -> bool:
 
 
 def _is_stored(operand: Operand) -> bool:
-    """Return whether an operand is a constant, or a tensor of numbers or a variable of such, of known rank."""
-    spec = operand.spec.content if isinstance(operand.spec, VariableType) else operand.spec
-    return not isinstance(operand, Value) or (
-        isinstance(spec, TensorType) and spec.dtype in STORED and spec.shape is not None
-    )
+    """Return whether an operand is a constant, a tensor of numbers of known rank, or a variable or list of such."""
+    spec: Any = operand.spec.content if isinstance(operand.spec, VariableType) else operand.spec
+    is_list = isinstance(spec, ListType)
+    while isinstance(spec, ListType):
+        spec = spec.element
+    return isinstance(operand, Constant) or (spec.dtype in STORED and (is_list or spec.shape is not None))

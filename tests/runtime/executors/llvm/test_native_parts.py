@@ -117,6 +117,20 @@ def test_parts_end_where_something_is_printed(capsys: Any) -> None:
     assert capsys.readouterr().err.split() == ["[2]", "done"] * 8
 
 
+def test_a_loop_that_writes_a_tensor_array_is_in_a_part() -> None:
+    @tf.function
+    def function(x: Any) -> Any:
+        rows = tf.TensorArray(tf.float32, 3)
+        for i in tf.range(3):
+            rows = rows.write(i, waves(x))
+        return tf.strings.as_string(rows.stack())
+
+    run, parts = parts_of(function, tf.constant(ROW))
+    assert [[each.type for each in part.operations][-2:] for part in parts] == [["while", "array_stack"]]
+    for _ in range(8):
+        assert run([ROW])[0].tolist() == function(tf.constant(ROW)).numpy().tolist()
+
+
 def test_few_operations_are_no_part() -> None:
     assert parts_of(tf.function(lambda x: tf.strings.as_string(x + 1)), tf.constant(ROW)) == (None, [])
 
