@@ -295,20 +295,22 @@ def lstsq(
 
     Args:
         l2_regularizer: the weight of the squared norm of `x` in the minimized sum.
-        fast: whether to use a Cholesky factor, for matrices of full rank; else singular values, without
-            `l2_regularizer`.
+        fast: whether to use a Cholesky factor, for matrices of full rank whose shape is known; else singular values,
+            without `l2_regularizer`.
 
     >>> lstsq([[1., 0.], [0., 2.], [0., 0.]], [[1.], [4.], [9.]]).numpy().tolist()
     [[1.0], [2.0]]
     """
     matrix = convert_to_tensor(matrix)
     rhs = convert_to_tensor(rhs, matrix.dtype)
-    if not fast:
+    is_regular = is_tensor(l2_regularizer) or bool(l2_regularizer)
+    tall = _is_tall(matrix)
+    if not fast or (tall is None and not is_regular):
         return matmul(pinv(matrix), rhs, name=name)
-    rows, columns = _sides(matrix)
-    tall = rows >= columns
+    if tall is None:
+        raise ValueError("lstsq with `l2_regularizer` needs a matrix of known shape: use `tf.ensure_shape`")
     gramian = matmul(matrix, matrix, adjoint_a=tall, adjoint_b=not tall)
-    if is_tensor(l2_regularizer) or l2_regularizer:
+    if is_regular:
         unit = eye(shape_of(gramian)[-1], dtype=matrix.dtype)
         gramian = gramian + unit * cast(l2_regularizer, matrix.dtype)
     factor = cholesky(gramian)
@@ -317,13 +319,10 @@ def lstsq(
     return matmul(matrix, cholesky_solve(factor, rhs), adjoint_a=True, name=name)
 
 
-def _sides(matrix: Tensor) -> tuple[int, int]:
-    dims = matrix.shape.sizes
-    if dims is None or None in dims[-2:]:
-        raise ValueError(
-            "lstsq needs a matrix of known shape to choose how to solve: use `tf.ensure_shape`, or `fast=False`"
-        )
-    return dims[-2], dims[-1]  # type: ignore[return-value]
+def _is_tall(matrix: Tensor) -> bool | None:
+    """Return whether a matrix has at least as many rows as columns; None if that is unknown."""
+    *_, rows, columns = (None, None, *(matrix.shape.sizes or ()))
+    return None if rows is None or columns is None else rows >= columns
 
 
 @export("linalg.normalize")

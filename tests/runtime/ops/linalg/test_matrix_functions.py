@@ -56,6 +56,18 @@ def test_least_squares_and_pseudo_inverses(dtype: Any, rows: int, columns: int) 
     close(heavy, np.linalg.solve(gramian, np.conj(np.swapaxes(a, -1, -2)) @ b))
 
 
+@pytest.mark.parametrize(("rows", "columns"), [(4, 2), (2, 4)])
+def test_least_squares_of_matrices_whose_shape_is_unknown(rows: int, columns: int) -> None:
+    """A Krylov method solves with the leading part of a matrix, which grows."""
+    a, b = matrices(np.float64, rows, columns), matrices(np.float64, rows, 1)
+    leading = tf.function(lambda n, w=0.0: L.lstsq(tf.constant(a)[:n], tf.constant(b)[:n], w))
+    close(leading(tf.constant(rows)), L.lstsq(a, b))
+    with pytest.raises(ValueError, match="with `l2_regularizer` needs a matrix of known shape"):
+        leading(tf.constant(rows), 0.5)
+    with pytest.raises(refused, match="must have rank >= 2, got 1"):
+        L.lstsq([1.0], [[1.0]])
+
+
 def test_cholesky_solve_ranks_and_normalize() -> None:
     a = np.array([[4.0, 2.0], [2.0, 3.0]])
     close(a @ L.cholesky_solve(L.cholesky(a), np.eye(2)).numpy(), np.eye(2))
