@@ -58,13 +58,13 @@ def emit(text: str, stream: str) -> None:
     if stream.startswith("file://"):
         path = stream[len("file://") :]
         try:
-            with open(path, "a", encoding="utf-8") as file:
+            with open(path, "a", encoding="utf-8", errors="surrogateescape") as file:
                 file.write(text)
         except FileNotFoundError as error:
             raise errors.NotFoundError(f"{path}; {error.strerror}", "print") from None
         return
     target = sys.stdout if stream == "stdout" else sys.stderr
-    target.write(text)
+    target.write(text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace"))
     target.flush()
 
 
@@ -74,6 +74,8 @@ def show(value: Any, summarize: int, quote: str = "") -> str:
     >>> show(np.arange(10), 3), show(np.array([1.0, 0.5], np.float32), 3)
     ('[0 1 2 ... 7 8 9]', '[1 0.5]')
     """
+    if isinstance(value, bytes):  # NumPy's arrays of bytes end before their zeros
+        return show_item(value, quote)
     array = np.asarray(value)
     if not array.ndim:
         return show_item(array[()], quote)
@@ -95,9 +97,15 @@ def _indented(text: str) -> str:
 
 
 def show_item(item: Any, quote: str = "") -> str:
-    """Format a number, truth value or string as `tf.print` does."""
+    """Format a number, truth value or string as `tf.print` does; within quotes, a string has escape sequences of C.
+
+    >>> show_item(b'a"b', '"')
+    '"a\\\\"b"'
+    """
+    if isinstance(item, bytes) and quote:
+        return quote + item.decode("utf-8", "surrogateescape").translate(_ESCAPES) + quote
     if isinstance(item, bytes):
-        return quote + item.decode("utf-8", "backslashreplace") + quote
+        return item.decode("utf-8", "backslashreplace")
     if isinstance(item, (bool, np.bool_)):
         return "1" if item else "0"
     if isinstance(item, np.floating):
@@ -106,6 +114,13 @@ def show_item(item: Any, quote: str = "") -> str:
         text = f"{item:.{short}g}"
         return text if item.dtype.type(text) == item or item != item else f"{item:.{long}g}"
     return str(item)
+
+
+_ESCAPES = str.maketrans(
+    {chr(code): f"\\{code:03o}" for code in (*range(32), 127)}
+    | {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+    | {char: f"\\{char}" for char in "\"'\\"}
+)
 
 
 _LONG = re.compile(r"\d{5}")  # a few bytes of a file must not become gigabytes
@@ -202,9 +217,6 @@ def _first(array: Any, elements: Any, left: int, depth: int) -> tuple[str, int]:
 def _escaped(item: Any) -> str:
     text = show_item(item)
     return text.translate(_ESCAPES) if isinstance(item, bytes) else text
-
-
-_ESCAPES = str.maketrans({"\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "'": "\\'", "\\": "\\\\"})
 
 
 class GraphAssertionError(errors.InvalidArgumentError, AssertionError):

@@ -132,6 +132,13 @@ def test_strings_are_quoted_unless_printed_alone(capsys):
     assert printed(capsys, tf.constant(["a", "b"])) == '["a" "b"]\n'
 
 
+def test_strings_within_quotes_have_escape_sequences(capsys):
+    text = tf.constant(b"a\tb\n\"'\\\x01\0\xc3\xa9\xff")
+    escaped = r'"a\tb\n\"\'\\\001\000'
+    assert printed(capsys, text[None]) == f'[{escaped}é\\xff"]\n'
+    assert tf.strings.format("{}", text).numpy() == escaped.encode() + b'\xc3\xa9\xff"'
+
+
 def test_shapes_and_dtypes_are_printed_as_their_repr(capsys):
     assert printed(capsys, tf.TensorShape([1, None]), tf.int32) == "TensorShape([1, None]) tf.int32\n"
 
