@@ -24,7 +24,8 @@ class ThreadEngine:
         self.calls: list[str] = []
         self._own = _Exchange()
         self._parts: list[Any] = [None] * size
-        self._barrier = threading.Barrier(size, timeout=10)
+        # A thread may wait for another that compiles, on a loaded machine.
+        self._barrier = threading.Barrier(size, timeout=300)
 
     @property
     def rank(self) -> int:
