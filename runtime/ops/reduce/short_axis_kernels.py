@@ -53,6 +53,8 @@ def reduced_faster(ufunc: np.ufunc, x: Array, axis: Any, keepdims: bool) -> Arra
     """Return a reduction in one of these ways if it is faster than NumPy's loops, else None."""
     if x.size < 4 * _WORTH_IT:
         return None
+    if x.size >= _LARGE and not x.flags.c_contiguous:
+        return _in_memory_order(ufunc, x, axis, keepdims)
     if is_short(x, axis):
         return along_short(ufunc, x, keepdims)
     return folded(ufunc, x, axis, keepdims) if is_narrow(ufunc, x, axis) else None
@@ -66,6 +68,20 @@ def needs_numpy(shape: tuple[int, ...], axis: Any) -> bool:
     """
     size = math.prod(shape)
     return size < 4 * _WORTH_IT or (size < _LARGE and not is_short(np.broadcast_to(0, shape), axis))
+
+
+def _in_memory_order(ufunc: np.ufunc, x: Array, axis: Any, keepdims: bool) -> Array | None:
+    """Return the reduction of a transposed array, computed in the order of memory if that is faster, else None."""
+    order = sorted(range(x.ndim), key=lambda i: -x.strides[i])
+    straight = x.transpose(order)
+    if not straight.flags.c_contiguous:
+        return None
+    axes = tuple(_sorted(axis, x.ndim))
+    found = reduced_faster(ufunc, straight, tuple(order.index(i) for i in axes), keepdims=True)
+    if found is None:
+        return None
+    found = found.transpose(np.argsort(order))
+    return found if keepdims else found.reshape([n for i, n in enumerate(x.shape) if i not in axes])
 
 
 def is_narrow(ufunc: np.ufunc, x: Array, axis: Any) -> bool:

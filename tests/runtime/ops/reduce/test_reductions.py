@@ -151,3 +151,16 @@ def test_an_empty_list_is_one_of_bools_to_operations_on_bools() -> None:
     assert bool(tf.function(lambda: tf.reduce_all([]))())
     with pytest.raises(tf.errors.InvalidArgumentError, match="reduce_all does not take float32"):
         tf.reduce_all([1.0])
+
+
+@pytest.mark.parametrize("perm", [[0, 1, 2], [2, 0, 1], [1, 2, 0], [2, 1, 0]], ids=str)
+def test_sums_along_many_rows_are_accurate_also_in_transposed_tensors(perm: list[int]) -> None:
+    x = np.random.default_rng(0).random((2, 3, 200_000), np.float32)
+    given = tf.transpose(tf.constant(np.transpose(x, np.argsort(perm)).copy()), perm)
+    expected = np.sum(x, 2, np.float64)
+    for keepdims in (False, True):
+        shape = (2, 3, 1) if keepdims else (2, 3)
+        found = tf.reduce_sum(given, 2, keepdims), tf.reduce_mean(given, -1, keepdims) * 200_000
+        for total in found:
+            assert total.shape == shape
+            np.testing.assert_allclose(total.numpy().reshape(2, 3), expected, 2e-6)
