@@ -27,7 +27,7 @@ class Optional(CompositeTensor):
     _is_native = False
 
     def __init__(self, variant: Any, element_spec: Any, value: Any = None) -> None:
-        self._variant = variant  # None for a known value
+        self._variant = variant  # None for a known value outside of graphs
         self._element_spec = element_spec
         self._value = value
 
@@ -35,7 +35,11 @@ class Optional(CompositeTensor):
     def from_value(value: Any) -> Optional:
         """Return an optional with this value, a tensor or a nest of tensors."""
         element = normalized(value)
-        return Optional(None, spec_of(element), element)
+        leaves = leaves_of(element)
+        is_eager = all(isinstance(leaf, EagerTensor) for leaf in leaves)
+        # A branch may return the optional, so the graph of traced tensors must have the variant.
+        variant = None if is_eager else ops.optional_from_value(leaves)
+        return Optional(variant, spec_of(element), element)
 
     @staticmethod
     def empty(element_spec: Any) -> Optional:
@@ -62,7 +66,7 @@ class Optional(CompositeTensor):
 
     def get_value(self, name: str | None = None) -> Any:
         """Return the value. Raises InvalidArgumentError when there is none, ValueError when its spec is not known."""
-        if self._variant is None:
+        if self._variant is None or self._value is not None:
             return self._value
         if self._element_spec is None and not isinstance(self._variant, EagerTensor):
             raise ValueError("the spec of this optional's value is not known: give it to Optional.empty")

@@ -210,6 +210,16 @@ def test_an_optional_in_a_graph(function):
     assert [x.numpy() for x in function(take)(D.range(1))] == [True, 0, False]
 
 
+def test_a_branch_returns_an_optional_with_a_new_value():
+    @tf.function
+    def half(x):
+        none = tf.experimental.Optional.empty(tf.TensorSpec([], x.dtype))
+        found = tf.cond(x % 2 == 0, lambda: tf.experimental.Optional.from_value(x // 2), lambda: none)
+        return found.has_value()
+
+    assert [bool(half(tf.constant(x))) for x in (4, 5)] == [True, False]
+
+
 def test_reduce_and_the_single_element_are_staged(function):
     def f(ds):
         largest = ds.reduce(tf.constant(-1, tf.int64), lambda best, x: x if x > best else best)
