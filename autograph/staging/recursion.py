@@ -101,10 +101,12 @@ class deciding:  # noqa: N801  (used like a function: `with deciding():`)
             raise StagingError(self.deepest) from None
 
     def _round(self, previous: deciding) -> Iterator[FrameType]:
-        """Yield the frames of user code from here out to the previous instance of the decision."""
+        """Yield the frame of the decision, and those of user code out to the previous instance of the decision."""
         frame: FrameType | None = self.frame
         while frame is not None and frame is not previous.frame:
-            if not is_library_file(frame.f_code.co_filename, frame.f_globals.get("__name__")):
+            if frame is self.frame or not is_library_file(
+                frame.f_code.co_filename, frame.f_globals.get("__name__")
+            ):
                 yield frame
             frame = frame.f_back
 

@@ -184,6 +184,20 @@ def test_a_deep_structure_with_tensors_as_leaves():
     assert tf.function(lambda x: first_positive(linked(60, x)))(x).numpy() == 1
 
 
+def test_a_library_bounds_its_recursion_by_a_number(monkeypatch):
+    """Of a library, only the frame that decides counts."""
+    monkeypatch.setattr(recursion, "is_library_file", lambda *_: True)
+
+    def doubled(x, levels):
+        if levels == 0:
+            return x
+        return tf.cond(x > 100, lambda: x, lambda: doubled(x * 2, levels and levels - 1))
+
+    assert tf.function(lambda x: doubled(x, 25), autograph=False)(tf.constant(1)).numpy() == 128
+    with pytest.raises(StagingError, match="`doubled` calls itself"):
+        tf.function(lambda x: doubled(x, None), autograph=False)(tf.constant(1))
+
+
 def test_recursion_without_a_staged_decision_is_python_s_error():
     def forever(x):
         return forever(x)
