@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -10,36 +9,11 @@ from typing import Any
 import agc.runtime as tf
 import numpy as np
 import pytest
-from agc.runtime.autodiff import eager_gradients, tape, tape_plans
-from agc.runtime.core.export import EXPORTED
-from agc.runtime.executors import EXECUTORS
-from agc.runtime.executors.llvm import tiering
-from agc.runtime.ops.arrays.getitem import getitem
 from agc.runtime.ops.framework import eager_calls
 from agc.runtime.ops.framework.eager_calls import MOST, EagerCall
 from agc.runtime.ops.framework.op import REGISTRY
-from agc.runtime.ops.framework.operator_overloads import OPERATORS
-from agc.runtime.ops.state import variable_ops
 
-
-@pytest.fixture(autouse=True, params=["c", "python"])
-def language(request: Any, monkeypatch: Any) -> Any:
-    """Run each test with the C extension, and without it."""
-    if request.param == "python":
-        cached = [value for value in [*EXPORTED.values()] if isinstance(value, type(tf.concat))]
-        for operation in [*REGISTRY.values(), *cached]:
-            monkeypatch.setattr(operation, "__call__", operation._call)
-        for kind in (tf.Tensor, tf.Variable):
-            for name, method in OPERATORS.items():
-                monkeypatch.setattr(kind, name, method)
-        monkeypatch.setattr(tape, "computed_fast", tape.computed)
-        monkeypatch.setattr(tape_plans, "parts_fast", tape_plans.flow_parts)
-        monkeypatch.setattr(variable_ops, "read_fast", variable_ops.read)
-        monkeypatch.setattr(tf.Tensor, "__getitem__", getitem)
-        for name in ("assign", "assign_add", "assign_sub"):
-            monkeypatch.setattr(tf.Variable, name, getattr(tf.Variable, name).__func__)
-    return request.param
-
+pytestmark = pytest.mark.usefixtures("language")
 
 X = np.arange(6, dtype=np.float32).reshape(2, 3)
 
@@ -196,109 +170,6 @@ def key_of(args: Any, kwargs: Any, by_reference: bool = False, calls: Any = None
     return eager_calls.native.caller(Uncalled(calls or {}, by_reference))(*args, **kwargs)
 
 
-LARGE = np.random.default_rng(0).standard_normal((64, 1_000)).astype(np.float32)
-
-
-@pytest.mark.parametrize("name", ["softmax", "tanh", "gather"])
-def test_a_kernel_that_took_long_is_compiled_and_gives_the_same(name: str, monkeypatch: Any) -> None:
-    monkeypatch.delenv("AGC_JIT", raising=False)
-    if not tiering.is_wanted():
-        pytest.skip("no compiler is installed")
-    x, ids = tf.constant(LARGE), tf.constant([3, 1])
-    run = {"softmax": tf.nn.softmax, "tanh": tf.tanh, "gather": lambda x: tf.gather(x, ids)}[name]
-    first = run(x).numpy()
-    REGISTRY[name]._calls.clear()
-    for _ in range(3):
-        run(x)
-    for call in kept_by(name):
-        kernel = call.compute
-        call.slow(1.0, [LARGE, ids.numpy()][: len(call.template)])
-        assert call.compute is not kernel
-    for _ in range(3):
-        np.testing.assert_allclose(run(x).numpy(), first, rtol=1e-5, atol=1e-6)
-    ids = tf.constant([3, 64])
-    if name == "gather":
-        with pytest.raises(tf.errors.InvalidArgumentError, match=r"indices\[1\] = 64 is not in \[0, 64\)"):
-            run(x)
-
-
-def test_the_first_kernel_is_compiled_once_all_took_long(monkeypatch: Any) -> None:
-    monkeypatch.delenv("AGC_JIT", raising=False)
-    if not tiering.is_wanted():
-        pytest.skip("no compiler is installed")
-    monkeypatch.setattr(eager_calls, "_spent", 0.0)
-    REGISTRY["softmax"]._calls.clear()
-    for _ in range(2):
-        tf.nn.softmax(tf.constant(LARGE))
-    (call,) = kept_by("softmax")
-    kernel = call.compute
-    call.slow(0.1, [LARGE])
-    assert call.compute is kernel
-    monkeypatch.setattr(eager_calls, "_spent", 0.2)
-    call.slow(0.001, [LARGE])
-    assert call.compute is not kernel
-
-
-@pytest.mark.parametrize("name", ["softmax", "sigmoid"])
-def test_kernels_on_smaller_arrays_are_measured_now_and_then(name: str, monkeypatch: Any) -> None:
-    if REGISTRY[name].__call__ == REGISTRY[name]._call:
-        pytest.skip("the C extension measures kernels")
-    taken: list[float] = []
-    monkeypatch.setattr(EagerCall, "slow", lambda call, seconds, arrays: taken.append(seconds))
-    REGISTRY[name]._calls.clear()
-    x = tf.constant(LARGE[:, :300])
-    for _ in range(300):
-        getattr(tf.nn, name)(x)
-    assert 5 < len(taken) < 100
-    assert min(taken) >= 8 * 2e-6  # each counts for eight calls
-
-
-def test_a_kernel_runs_again_if_native_code_is_no_faster(monkeypatch: Any) -> None:
-    monkeypatch.delenv("AGC_JIT", raising=False)
-    if not tiering.is_wanted():
-        pytest.skip("no compiler is installed")
-    runs: list[Any] = []
-    automatic = EXECUTORS["automatic"]
-    monkeypatch.setitem(EXECUTORS, "automatic", lambda graph: runs.append(automatic(graph)) or runs[-1])
-    REGISTRY["softmax"]._calls.clear()
-    for _ in range(3):
-        tf.nn.softmax(tf.constant(LARGE))
-    (call,) = kept_by("softmax")
-    kernel = call.compute
-    call.slow(1.0, [LARGE])
-    assert call.compute is not kernel
-    runs[0].__self__._trial([LARGE]).give_up()
-    assert call.compute is kernel
-
-
-def test_reads_of_a_tensor_array_keep_their_kernel(monkeypatch: Any) -> None:
-    monkeypatch.delenv("AGC_JIT", raising=False)
-    REGISTRY["array_read"]._calls.clear()
-    array = tf.TensorArray(tf.float32, 2).unstack(LARGE[:2])
-    for _ in range(3):
-        array.read(1)
-    (call,), given = kept_by("array_read"), list[Any]()
-    kernel = call.compute
-    call.compute = lambda *arguments: given.append(arguments) or kernel(*arguments)
-    np.testing.assert_array_equal(array.read(1).numpy(), LARGE[1])
-    call.compute = kernel
-    call.slow(1.0, given[0][: len(call.template)])
-    assert call.compute is kernel
-
-
-@pytest.mark.parametrize("name", ["matmul", "random_uniform"])
-def test_products_and_random_numbers_keep_their_kernels(name: str, monkeypatch: Any) -> None:
-    monkeypatch.delenv("AGC_JIT", raising=False)
-    x = tf.constant(LARGE[:, :64])
-    for _ in range(4):
-        tf.matmul(x, x), tf.random.uniform([8, 8])
-    assert kept_by(name)
-    for call in kept_by(name):
-        kernel = call.compute
-        call.slow(1.0, [x.numpy()] * len(call.template))
-        assert call.compute is kernel
-
-
 def test_a_list_that_contains_itself_has_no_key() -> None:
     numbers: list[Any] = [1.0]
     numbers.append(numbers)
@@ -355,65 +226,6 @@ def test_calls_of_many_tensors_run() -> None:
             )
             assert tf.add_n([tf.constant(1)] * (count + 40)).numpy() == count + 40
     assert tf.einsum("a,b,c->abc", *[tf.ones(2)] * 3).shape == [2, 2, 2]
-
-
-def test_a_variable_counts_as_its_present_value() -> None:
-    v, x = tf.Variable([1.0, 2.0]), tf.constant([10.0, 20.0])
-    for i in range(5):
-        assert (v + x).numpy().tolist() == [11.0 + i, 22.0 + i]
-        assert tf.reduce_sum(v).numpy() == 3.0 + 2 * i
-        assert tf.stack([v, x])[0].numpy().tolist() == [1.0 + i, 2.0 + i]
-        v.assign_add(tf.ones(2))
-    for _ in range(3):
-        with pytest.raises(tf.errors.InvalidArgumentError, match="Cannot update variable with shape"):
-            v.assign_sub(tf.ones(3))
-        v.assign(tf.constant([1.0, 2.0]))
-    assert v.numpy().tolist() == [1.0, 2.0]
-
-
-ASSIGNED: dict[str, Callable[[Any], Any]] = {
-    "a tensor": lambda v: v.assign_add(tf.constant([1.0, 2.0])),
-    "a number": lambda v: v.assign(3.0),
-    "a list": lambda v: v.assign_sub([1.0, 2.0]),
-    "an array": lambda v: v.assign_sub(np.array([1.0, 2.0], np.float32)),
-    "the variable": lambda v: v.assign_add(v),
-    "a handle": lambda v: v.assign_add(v.assign(tf.constant([5.0, 6.0]))),
-    "by a handle": lambda v: v.assign(tf.constant([5.0, 6.0])).assign_sub(tf.constant([1.0, 1.0])),
-    "another shape": lambda v: v.assign(tf.constant([1.0])),
-    "a shape to broadcast": lambda v: v.assign_add(tf.constant(1.0)),
-    "another dtype": lambda v: v.assign_sub(tf.constant([1, 2])),
-    "double precision": lambda v: v.assign_add(np.array([1.0, 2.0])),
-    "text": lambda v: v.assign("text"),
-    "nothing": lambda v: v.assign(None),
-}
-
-
-@pytest.mark.parametrize("name", ASSIGNED)
-def test_a_kept_assignment_does_what_the_first_did(name: str) -> None:
-    found: set[Any] = set()
-    for _ in range(4):
-        v = tf.Variable([3.0, 4.0])
-        try:
-            result = ASSIGNED[name](v)
-            found.add(repr(result))
-            assert result.ref() == v.ref() and result.numpy().tolist() == v.numpy().tolist()
-        except (TypeError, ValueError, tf.errors.OpError) as error:
-            found.add((type(error), re.sub("Variable:0", "v", str(error))))
-    assert len(found) == 1
-
-
-def test_scalar_variables_count() -> None:
-    n = tf.Variable(0)
-    for i in range(5):
-        assert int(n.assign_add(1)) == i + 1
-        with pytest.raises(TypeError):
-            n.assign_add(0.5)
-    assert n.assign(7, read_value=False) is None and int(n) == 7
-    with tf.GradientTape() as tape:
-        w = tf.Variable(2.0)
-        w.assign_add(tf.constant(1.0))
-        y = w * w
-    assert float(tape.gradient(y, w)) == 6.0
 
 
 def test_an_array_operand_is_copied() -> None:
@@ -495,65 +307,6 @@ def test_a_tape_adds_few_python_functions(language: str) -> None:
         tape.watch(x)
         assert frames_of(lambda: tf.reduce_sum(x, axis=1)) <= 5 + way
         assert frames_of(lambda: tf.exp(x)) <= 3 + way
-
-
-def test_a_tape_records_what_depends_on_watched_tensors(language: str) -> None:
-    x, v, counter, frozen = tf.constant(X), tf.Variable(X), tf.Variable(0), tf.Variable(X, trainable=False)
-    for _ in range(3):
-        with tf.GradientTape(persistent=True) as recorded:
-            unwatched = x * 2.0
-            recorded.watch(x)
-            parts = tf.split(x * v, 3, axis=1)
-            whole = tf.cast(tf.reduce_sum(parts[0]), tf.int32) + counter
-            with recorded.stop_recording():
-                v * 3.0
-            tf.exp(unwatched) + frozen + tf.cast(whole, tf.float32)
-        names = [(record.name, record.origin.line) for record in recorded._records]  # type: ignore
-    first = names[0][1]
-    assert [(name, line - first) for name, line in names] == [
-        ("read_variable", 0), ("multiply", 0), ("split", 0), ("reduce_sum", 1), ("cast", 1),
-    ]  # fmt: skip
-    assert recorded.watched_variables() == (v,)
-    assert recorded.gradient(parts, [x, v])[0].numpy().tolist() == X.tolist()
-    del recorded
-
-
-def test_backward_passes_become_the_same_plans(language: str, monkeypatch: Any) -> None:
-    monkeypatch.setattr(tape_plans, "_plans", {})
-    x, v = tf.constant(X), tf.Variable(2 * X)
-    found = []
-    for _ in range(tape_plans.OFTEN + 12):
-        with tf.GradientTape() as recorded:
-            recorded.watch(x)
-            y = tf.reduce_sum(tf.tanh(x * v) ** 2.0)
-        found.append([each.numpy() for each in recorded.gradient(y, [x, v])])
-    assert any(not isinstance(plan, int) for plan in tape_plans._plans.values())
-    for each in found[1:]:
-        np.testing.assert_allclose(each, found[0], rtol=1e-6)
-
-
-@pytest.mark.parametrize(("length", "executor"), [(3, "automatic"), (9, "plan")])
-def test_the_backward_pass_of_a_long_tape_is_not_compiled(
-    length: int, executor: str, monkeypatch: Any
-) -> None:
-    made: list[str] = []
-
-    def finished(builder: Any, tensors: Any, found: Any, executor: str) -> Any:
-        made.append(executor)
-        return eager_gradients.finished(builder, tensors, found, executor)
-
-    monkeypatch.setattr(tape_plans, "_plans", {})
-    monkeypatch.setattr(tape_plans, "_MOST_COMPILED", 5)
-    monkeypatch.setattr(tape_plans, "finished", finished)
-    x = tf.constant(X)
-    for _ in range(tape_plans.OFTEN + 2):
-        with tf.GradientTape() as recorded:
-            recorded.watch(x)
-            y = x
-            for _ in range(length):
-                y = tf.sin(y)
-        recorded.gradient(y, x)
-    assert made == [executor]
 
 
 def test_a_call_of_constants_returns_new_arrays() -> None:

@@ -1,0 +1,124 @@
+"""Kernels of eager calls that took long are compiled, and give what they gave before."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import agc.runtime as tf
+import numpy as np
+import pytest
+from agc.runtime.executors import EXECUTORS
+from agc.runtime.executors.llvm import tiering
+from agc.runtime.ops.framework import eager_calls
+from agc.runtime.ops.framework.eager_calls import EagerCall
+from agc.runtime.ops.framework.op import REGISTRY
+
+pytestmark = pytest.mark.usefixtures("language")
+
+
+def kept_by(name: str) -> list[Any]:
+    """Return the calls that an operation keeps."""
+    return [call for call in REGISTRY[name]._calls.values() if isinstance(call, EagerCall)]
+
+
+LARGE = np.random.default_rng(0).standard_normal((64, 1_000)).astype(np.float32)
+
+
+@pytest.mark.parametrize("name", ["softmax", "tanh", "gather"])
+def test_a_kernel_that_took_long_is_compiled_and_gives_the_same(name: str, monkeypatch: Any) -> None:
+    monkeypatch.delenv("AGC_JIT", raising=False)
+    if not tiering.is_wanted():
+        pytest.skip("no compiler is installed")
+    x, ids = tf.constant(LARGE), tf.constant([3, 1])
+    run = {"softmax": tf.nn.softmax, "tanh": tf.tanh, "gather": lambda x: tf.gather(x, ids)}[name]
+    first = run(x).numpy()
+    REGISTRY[name]._calls.clear()
+    for _ in range(3):
+        run(x)
+    for call in kept_by(name):
+        kernel = call.compute
+        call.slow(1.0, [LARGE, ids.numpy()][: len(call.template)])
+        assert call.compute is not kernel
+    for _ in range(3):
+        np.testing.assert_allclose(run(x).numpy(), first, rtol=1e-5, atol=1e-6)
+    ids = tf.constant([3, 64])
+    if name == "gather":
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"indices\[1\] = 64 is not in \[0, 64\)"):
+            run(x)
+
+
+def test_the_first_kernel_is_compiled_once_all_took_long(monkeypatch: Any) -> None:
+    monkeypatch.delenv("AGC_JIT", raising=False)
+    if not tiering.is_wanted():
+        pytest.skip("no compiler is installed")
+    monkeypatch.setattr(eager_calls, "_spent", 0.0)
+    REGISTRY["softmax"]._calls.clear()
+    for _ in range(2):
+        tf.nn.softmax(tf.constant(LARGE))
+    (call,) = kept_by("softmax")
+    kernel = call.compute
+    call.slow(0.1, [LARGE])
+    assert call.compute is kernel
+    monkeypatch.setattr(eager_calls, "_spent", 0.2)
+    call.slow(0.001, [LARGE])
+    assert call.compute is not kernel
+
+
+@pytest.mark.parametrize("name", ["softmax", "sigmoid"])
+def test_kernels_on_smaller_arrays_are_measured_now_and_then(name: str, monkeypatch: Any) -> None:
+    if REGISTRY[name].__call__ == REGISTRY[name]._call:
+        pytest.skip("the C extension measures kernels")
+    taken: list[float] = []
+    monkeypatch.setattr(EagerCall, "slow", lambda call, seconds, arrays: taken.append(seconds))
+    REGISTRY[name]._calls.clear()
+    x = tf.constant(LARGE[:, :300])
+    for _ in range(300):
+        getattr(tf.nn, name)(x)
+    assert 5 < len(taken) < 100
+    assert min(taken) >= 8 * 2e-6  # each counts for eight calls
+
+
+def test_a_kernel_runs_again_if_native_code_is_no_faster(monkeypatch: Any) -> None:
+    monkeypatch.delenv("AGC_JIT", raising=False)
+    if not tiering.is_wanted():
+        pytest.skip("no compiler is installed")
+    runs: list[Any] = []
+    automatic = EXECUTORS["automatic"]
+    monkeypatch.setitem(EXECUTORS, "automatic", lambda graph: runs.append(automatic(graph)) or runs[-1])
+    REGISTRY["softmax"]._calls.clear()
+    for _ in range(3):
+        tf.nn.softmax(tf.constant(LARGE))
+    (call,) = kept_by("softmax")
+    kernel = call.compute
+    call.slow(1.0, [LARGE])
+    assert call.compute is not kernel
+    runs[0].__self__._trial([LARGE]).give_up()
+    assert call.compute is kernel
+
+
+def test_reads_of_a_tensor_array_keep_their_kernel(monkeypatch: Any) -> None:
+    monkeypatch.delenv("AGC_JIT", raising=False)
+    REGISTRY["array_read"]._calls.clear()
+    array = tf.TensorArray(tf.float32, 2).unstack(LARGE[:2])
+    for _ in range(3):
+        array.read(1)
+    (call,), given = kept_by("array_read"), list[Any]()
+    kernel = call.compute
+    call.compute = lambda *arguments: given.append(arguments) or kernel(*arguments)
+    np.testing.assert_array_equal(array.read(1).numpy(), LARGE[1])
+    call.compute = kernel
+    call.slow(1.0, given[0][: len(call.template)])
+    assert call.compute is kernel
+
+
+@pytest.mark.parametrize("name", ["matmul", "random_uniform"])
+def test_products_and_random_numbers_keep_their_kernels(name: str, monkeypatch: Any) -> None:
+    monkeypatch.delenv("AGC_JIT", raising=False)
+    x = tf.constant(LARGE[:, :64])
+    for _ in range(4):
+        tf.matmul(x, x), tf.random.uniform([8, 8])
+    assert kept_by(name)
+    for call in kept_by(name):
+        kernel = call.compute
+        call.slow(1.0, [x.numpy()] * len(call.template))
+        assert call.compute is kernel
