@@ -79,10 +79,8 @@ def get_static_value(tensor: Any, partial: bool = False) -> Any:
     known = tensor._value.elements
     if known is None or (None in known and not partial):
         return None
-    if None in known:
-        return np.array(known, object)
-    shape = () if tensor.shape.rank == 0 else (len(known),)
-    return np.array(known, tensor.dtype.numpy).reshape(shape)[()]
+    shape: Any = tensor.shape.sizes if tensor.shape.is_fully_defined() else (len(known),)
+    return np.array(known, object if None in known else tensor.dtype.numpy).reshape(shape)[()]
 
 
 @export("get_logger")

@@ -99,13 +99,10 @@ class _Writer:
         if known is not None:
             return known
         outputs = self._add(operation, inputs, specs)
-        if operation.op.known is not None and outputs:
-            outputs[0].elements = operation.op.known(*operation.op.grouped(list(inputs)), **operation.attrs)
-            elements = outputs[0].elements
-            if elements is not None and None not in elements and isinstance(specs[0], TensorType):
-                self.operations.pop()
-                values = np.array(elements, specs[0].dtype.numpy)
-                return [Constant(values.reshape(specs[0].shape))]
+        operation.op.set_elements(outputs, inputs, operation.attrs)
+        if outputs and all(value.elements is not None and None not in value.elements for value in outputs):
+            self.operations.pop()
+            return [Constant(np.array(v.elements, v.dtype.numpy).reshape(v.shape)) for v in outputs]
         return list_contents.taken(operation, inputs, outputs)
 
     def _sliced(self, operation: Operation, inputs: list[Operand], spec: Any) -> TensorType:

@@ -54,8 +54,7 @@ def checked_operation(
     stated = [value.spec for value in results]
     if len(stated) != len(inferred):
         raise ValueError(f"{op.name} gives {show(inferred)}, not {show(stated)}")
-    if op.known is not None and results:
-        results[0].elements = op.known(*op.grouped(list(inputs)), **known)
+    op.set_elements(results, list(inputs), known)
     if all_fit(covers, stated, inferred):
         return [operation]
     pairs = [_narrowed(op, value, spec) for value, spec in zip(results, inferred, strict=True)]

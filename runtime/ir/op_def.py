@@ -10,7 +10,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Unpack
 
 from .. import errors
@@ -92,10 +93,24 @@ class OpDef(FactRecord):
     def elements(self, known: Callable[..., Any]) -> Callable[..., Any]:
         """Register the function that computes the statically known elements of a vector of integers.
 
-        It takes operands and attributes as the rule does. It returns a tuple of integers and None, or None.
+        It takes operands and attributes as the rule does. It returns a tuple of integers and None, or None. The
+        tuple is in row-major order, and has the elements of several results one after the other.
         """
         self.known = known
         return known
+
+    def set_elements(self, results: Sequence[Any], operands: list[Any], attrs: Mapping[str, Any]) -> None:
+        """Set the statically known elements of the values `results`."""
+        if self.known is None or not results:
+            return
+        found = self.known(*self.grouped(operands), **attrs)
+        if len(results) == 1 or found is None:
+            results[0].elements = found
+            return
+        start = 0
+        for value in results:
+            stop = start + math.prod(value.shape)
+            value.elements, start = found[start:stop], stop
 
     def infer(self, operands: list[Any], attrs: Mapping[str, Any]) -> Any:
         """Return the result's TensorType, or a tuple of them, by the inference rule."""

@@ -132,8 +132,7 @@ class Rewriter:
         except (errors.OpError, *OF_COMPUTING) as error:
             raise _RefusedError from error
         value = Value(origin.outputs[0].name, spec)
-        if op.known is not None:
-            value.elements = op.known(*op.grouped(list(inputs)), **given)
+        op.set_elements([value], list(inputs), given)
         self.operations.append(
             Operation(op, tuple(inputs), given, (value,), (), origin.origin, origin.device)
         )

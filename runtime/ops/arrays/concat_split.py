@@ -167,7 +167,8 @@ def _axis(axis: int, rank: int) -> int:
 
 @pack.elements
 def _(values: list[Array], axis: int) -> shapes.Dims:
-    return _joined_elements(values) if all(value.shape == () for value in values) else None
+    is_row_major = all(value.shape == () for value in values) or axis == 0
+    return _joined_elements(values) if is_row_major else None
 
 
 @pack.kernel
@@ -269,6 +270,7 @@ def _(value: Array, num: int, axis: int) -> list[Array]:
     return [rows[i, ...] for i in range(num)]
 
 
+unpack.elements(lambda value, num, axis: known_elements(value))
 unpack.gradient(lambda dy, y, value, num, axis: pack(_all(dy, y), axis))
 
 
@@ -340,6 +342,7 @@ def _cut(value: Array, sizes: Sequence[int], axis: int) -> list[Array]:
     return [value[(*before, slice(end - size, end))] for size, end in zip(sizes, ends, strict=True)]
 
 
+split_evenly.elements(lambda value, num, axis: known_elements(value))
 split_evenly.gradient(lambda dy, y, value, num, axis: join(_all(dy, y), axis))
 
 

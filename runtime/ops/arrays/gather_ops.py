@@ -23,7 +23,7 @@ from ...kernels.rows import combine_along, combine_at, row_numbers
 from ..framework.attribute_parsers import Axis
 from ..framework.cached_dispatch import cached_dispatch
 from ..framework.op import Input, Ints, Name, op
-from ..framework.static_values import checked_dims, dims, listed
+from ..framework.static_values import checked_dims, dims, known_elements, listed
 from .shape_ops import shape as shape_of
 
 Array = Any
@@ -77,6 +77,14 @@ def take(params: Input, indices: Input, axis: Axis = 0, batch_dims: int = 0, nam
 def _check_indices(indices: Any) -> None:
     if not indices.dtype.is_integer:
         raise TypeError(f"indices must be int32 or int64, not {indices.dtype.name}")
+
+
+@take.elements
+def _(params: Any, indices: Any, axis: int, batch_dims: int) -> Any:
+    elements, places = known_elements(params), known_elements(indices)
+    if not elements or places is None or any(i is None or not 0 <= i < len(elements) for i in places):
+        return None
+    return tuple(elements[i] for i in places if i is not None)
 
 
 @take.kernel

@@ -63,15 +63,27 @@ def number_range(start: Input, limit: Input, delta: Input, dtype: DType, name: N
     for kind in (dtype, start.dtype, limit.dtype, delta.dtype):
         if not kind.is_numeric or kind.is_complex:
             raise TypeError(f"range() does not count in {kind.name}")
-    if any(bound.value is None for bound in (start, limit, delta)):
+    known = [_number(bound) for bound in (start, limit, delta)]
+    if None in known:
         return TensorType(dtype, (None,))
-    return TensorType(dtype, (_range_length(*_bounds(dtype, start.value, limit.value, delta.value)),))
+    try:
+        return TensorType(dtype, (_range_length(*_bounds(dtype, *known)),))
+    except ValueError:
+        if all(bound.value is not None for bound in (start, limit, delta)):
+            raise
+        return TensorType(dtype, (None,))  # only the kernel raises where a shape makes the bounds wrong
 
 
-def _bounds(dtype: dtypes.DType, *bounds: Array) -> list[Any]:
+def _number(bound: Any) -> Any:
+    if bound.value is not None:
+        return bound.value.item()
+    return bound.elements[0] if bound.elements else None
+
+
+def _bounds(dtype: dtypes.DType, *bounds: Any) -> list[Any]:
     """Return the bounds as numbers of `dtype`, whose rounding counts: 1 / 0.1 is 10 in float32."""
     kind = int if dtype.is_integer else dtype.as_numpy_dtype
-    return [kind(bound.item()) for bound in bounds]
+    return [kind(bound) for bound in bounds]
 
 
 @quietly
@@ -91,7 +103,7 @@ def _range_length(start: Any, limit: Any, delta: Any) -> int:
 
 @number_range.kernel
 def _(start: Array, limit: Array, delta: Array, dtype: dtypes.DType) -> Array:
-    first, last, step = _bounds(dtype, start, limit, delta)
+    first, last, step = _bounds(dtype, start.item(), limit.item(), delta.item())
     count = _range_length(first, last, step)
     if dtype.is_integer:
         return np.arange(first, first + count * step, step, dtype=dtype.numpy)

@@ -25,7 +25,7 @@ from ...ir.value_types import TensorType
 from ..framework.attribute_parsers import Axes, Axis, Dims
 from ..framework.cached_dispatch import cached_dispatch
 from ..framework.op import Input, Ints, Name, op
-from ..framework.static_values import as_tuple, checked_dims, dims, integers, listed
+from ..framework.static_values import as_tuple, checked_dims, dims, integers, known_elements, listed
 from .ranges import range as number_range
 from .shape_ops import rank
 from .shape_ops import shape as shape_of
@@ -124,6 +124,7 @@ def expand_dims(input: Input, axis: Axis, name: Name = None) -> TensorType:
     return TensorType(input.dtype, (*input.shape[:dim], 1, *input.shape[dim:]))
 
 
+expand_dims.elements(lambda input, axis: known_elements(input))
 expand_dims.kernel(lambda input, axis: np.expand_dims(input, axis))
 
 
@@ -157,6 +158,7 @@ def squeeze(input: Input, axis: Axes = None, name: Name = None) -> TensorType:
     return TensorType(input.dtype, tuple(size for i, size in enumerate(shape) if i not in gone))
 
 
+squeeze.elements(lambda input, axis: known_elements(input))
 squeeze.kernel(lambda input, axis: np.squeeze(input, axis or None))
 squeeze.gradient(lambda dy, y, input, axis: reshape(dy, shape_of(input)))
 

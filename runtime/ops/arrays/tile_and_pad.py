@@ -9,8 +9,9 @@ x = [1 2 3]     tile(x, [2])           1 2 3 1 2 3
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -220,11 +221,18 @@ def surround(
         )
     if old is None:
         return TensorType(tensor.dtype, None if sizes is None or sizes[0] is None else (None,) * sizes[0])
-    if paddings.value is None:
-        return TensorType(tensor.dtype, (None,) * len(old))
-    pairs = _pairs(paddings.value)
-    new = (None if n is None else n + before + after for n, (before, after) in zip(old, pairs, strict=True))
-    return TensorType(tensor.dtype, tuple(new))
+    known: Iterator[int | None]
+    if paddings.value is not None:
+        known = itertools.chain.from_iterable(_pairs(paddings.value))
+    else:
+        known = iter(paddings.elements or (None,) * (2 * len(old)))
+    return TensorType(tensor.dtype, tuple(_known_sum(size, next(known), next(known)) for size in old))
+
+
+def _known_sum(*sizes: int | None) -> int | None:
+    """Return a static sum, None if a size is unknown, or negative: then only the kernel raises."""
+    known = [size for size in sizes if size is not None and size >= 0]
+    return sum(known) if len(known) == len(sizes) else None
 
 
 def _check_mode(mode: str) -> None:

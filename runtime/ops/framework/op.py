@@ -281,8 +281,7 @@ class Op(CallSlot, Signature):
         values = builder.add(
             self, operands, attrs, specs if many else (specs,), names=_names(requested_name, specs)
         )
-        if self.known is not None:
-            values[0].elements = self.known(*self.grouped(operands), **attrs)
+        self.set_elements(values, operands, attrs)
         tensors = [wrap(value, builder) for value in values]
         if watch.results is not None:
             tensors = list(watch.results(self, tensors))

@@ -91,6 +91,47 @@ def test_split() -> None:
         tf.split(x, [1, 1], axis=1)
 
 
+@pytest.mark.parametrize(
+    ("operation", "shape"),
+    [
+        (lambda x: tf.range(tf.shape(x)[0]), [5]),
+        (lambda x: tf.range(1, tf.shape(x)[0], 2), [2]),
+        (lambda x: tf.gather(x, tf.range(tf.shape(x, tf.int64)[0])), [5, None]),
+        (lambda x: tf.pad(x, [[tf.shape(x)[0], 1], [0, 0]]), [11, None]),
+        (lambda x: tf.pad(x, [[1, 1], [0, tf.shape(x)[1]]]), [7, None]),
+        (lambda x: tf.zeros(tf.unstack(tf.shape(x))), [5, None]),
+        (lambda x: tf.zeros(tf.split(tf.shape(x), 2)[0]), [5]),
+        (lambda x: tf.zeros(tf.gather(tf.shape(x), [1, 0])), [None, 5]),
+        (lambda x: tf.zeros(tf.expand_dims(tf.shape(x)[0], 0)), [5]),
+        (lambda x: tf.zeros([tf.squeeze(tf.shape(x)[:1])]), [5]),
+    ],
+)
+def test_known_sizes_of_an_argument_are_known_in_shapes(operation: Any, shape: list[int | None]) -> None:
+    assert traced_shapes(operation, tf.TensorSpec([5, None]))[0].as_list() == shape
+
+
+@pytest.mark.parametrize("jit", [False, True])
+def test_wrong_sizes_that_shapes_determine_fail_only_where_they_are_used(jit: bool) -> None:
+    def guarded(x: Any, take: Any) -> Any:
+        n = tf.shape(x)[0]
+        if take:
+            return tf.reduce_sum(tf.range(5, n)) + tf.size(tf.pad(x, [[n - 5, 0]]))
+        return n
+
+    function = tf.function(guarded, jit_compile=jit)
+    assert int(function(tf.zeros([2]), tf.constant(False))) == 2
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        function(tf.zeros([2]), tf.constant(True))
+
+
+def test_the_static_value_of_a_matrix_of_sizes() -> None:
+    def traced(x: Any) -> Any:
+        assert tf.get_static_value(tf.stack([[tf.shape(x)[0], 1], [0, 2]])).tolist() == [[5, 1], [0, 2]]
+        return x
+
+    tf.function(traced).get_concrete_function(tf.TensorSpec([5, None]))
+
+
 def test_static_shapes_in_a_graph() -> None:
     wide, rows = tf.TensorSpec([None, 3]), tf.TensorSpec([4, None])
     assert traced_shapes(lambda a, b: tf.concat([a, b], 0), wide, rows) == [[None, 3]]
