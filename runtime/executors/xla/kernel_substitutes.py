@@ -89,7 +89,7 @@ def _windows(x: Any, window_shape: Any, axis: Any) -> Any:
 def _finite(compute: Any, *arrays: Any) -> Any:
     """Call a function of linear algebra; NaN and infinity from finite matrices are failures of LAPACK."""
     found = compute(*arrays)
-    results = found if isinstance(found, tuple) else (found,)
+    results = found if isinstance(found, (tuple, list)) else (found,)
     is_odd = [jnp.any(~jnp.isfinite(bare(x))) for x in arrays]
     for result in results:
         DEMAND.get()(functools.reduce(jnp.logical_or, is_odd, jnp.all(jnp.isfinite(bare(result)))))

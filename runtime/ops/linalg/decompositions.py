@@ -30,7 +30,15 @@ from ..math.cast import cast
 from ..math.elementwise import conj, log, real
 from ..reduce.reductions import reduce_sum
 from .diagonals import adjoint, band_part, diag, diag_part, set_diag
-from .inverse_and_det import decomposed, lapack, matrix_shape, square_matrix, triangular_solve, without_nan
+from .inverse_and_det import (
+    decomposed,
+    lapack,
+    matrix_shape,
+    of_finite,
+    square_matrix,
+    triangular_solve,
+    without_nan,
+)
 from .matmul import matmul
 
 
@@ -174,8 +182,8 @@ def _svd(tensor: Input, full_matrices: bool = False, compute_uv: bool = True, na
 @_svd.kernel
 def _(tensor: Array, full_matrices: bool, compute_uv: bool) -> Any:
     if not compute_uv:
-        return decomposed(lambda x: [np.linalg.svd(x, compute_uv=False)], tensor)[0]
-    left, values, right = decomposed(lambda x: np.linalg.svd(x, full_matrices), tensor)
+        return decomposed(of_finite(lambda x: [np.linalg.svd(x, compute_uv=False)]), tensor)[0]
+    left, values, right = decomposed(of_finite(lambda x: np.linalg.svd(x, full_matrices)), tensor)
     return values, left, np.conj(np.swapaxes(right, -1, -2))
 
 

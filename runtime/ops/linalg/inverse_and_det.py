@@ -81,6 +81,27 @@ def without_nan(x: Array) -> Array:
     return x
 
 
+def of_finite(compute: Callable[[Array], Sequence[Array]]) -> Callable[[Array], Sequence[Array]]:
+    """Return `compute`, a function of (a batch of) matrices, with NaN as its results for matrices with NaN or inf.
+
+    LAPACK does not converge for such matrices, and an algorithm that scales them by their norms does not end.
+
+    >>> of_finite(lambda x: [x + 1])(np.array([[[1.0]], [[np.inf]]]))[0].ravel().tolist()
+    [2.0, nan]
+    """
+
+    def computed(x: Array) -> Sequence[Array]:
+        finite = np.isfinite(x).all((-2, -1))
+        if finite.all():
+            return compute(x)
+        parts = compute(np.where(finite[..., None, None], x, np.eye(*x.shape[-2:], dtype=x.dtype)))
+        ranks = [range(finite.ndim, part.ndim) for part in parts]
+        masks = [np.expand_dims(finite, tuple(axes)) for axes in ranks]
+        return [np.where(mask, part, part * np.nan) for mask, part in zip(masks, parts, strict=True)]
+
+    return computed
+
+
 _LARGE, _PARTS = 1 << 13, 8
 
 
@@ -191,7 +212,7 @@ def _slogdet(input: Input, name: Name = None) -> tuple[TensorType, TensorType]:
 @_slogdet.kernel
 def _(input: Array) -> Any:
     sign, size = lapack(np.linalg.slogdet, input)
-    return sign, size.astype(input.dtype)
+    return sign * np.where(np.isnan(size), size, 1), size.astype(input.dtype)
 
 
 @_slogdet.gradient

@@ -34,7 +34,15 @@ from ..reduce.norms import norm
 from ..reduce.reductions import reduce_max, reduce_sum
 from .decompositions import cholesky, svd
 from .diagonals import adjoint, band_part, set_diag
-from .inverse_and_det import decomposed, lapack, matrix_shape, square_matrix, triangular_solve, without_nan
+from .inverse_and_det import (
+    decomposed,
+    lapack,
+    matrix_shape,
+    of_finite,
+    square_matrix,
+    triangular_solve,
+    without_nan,
+)
 from .matmul import matmul
 
 
@@ -245,7 +253,7 @@ def pseudo_inverse(a: Input, rcond: Input, name: Name = None) -> TensorType:
 
 @pseudo_inverse.kernel
 def _(a: Array, rcond: Array) -> Array:
-    left, values, right = decomposed(lambda x: np.linalg.svd(x, full_matrices=False), a)
+    left, values, right = decomposed(of_finite(lambda x: np.linalg.svd(x, full_matrices=False)), a)
     limit = np.asarray(rcond)[..., None] * np.max(values, axis=-1, keepdims=True, initial=0)
     large = values > limit
     inverse = np.where(large, 1 / np.where(large, values, 1), 0).astype(values.dtype)

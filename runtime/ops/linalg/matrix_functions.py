@@ -30,7 +30,7 @@ from ..math.elementwise import conj, real
 from ..reduce.reductions import reduce_prod, reduce_sum
 from .diagonals import adjoint, diag, diag_part, matrix_transpose, set_diag
 from .einsum import einsum
-from .inverse_and_det import lapack, solve, square_matrix
+from .inverse_and_det import lapack, of_finite, solve, square_matrix
 from .matmul import matmul
 
 _WHOLE = {dtypes.float32: dtypes.complex64, dtypes.float64: dtypes.complex128}
@@ -122,12 +122,14 @@ def _(input: Array) -> Array:
     if not input.size:
         return input
     wide = input.astype(np.result_type(input.dtype, np.float64))
-    return lapack(_exponential, wide).astype(input.dtype)
+    return lapack(_exponential, wide)[0].astype(input.dtype)
 
 
-def _exponential(wide: Array) -> Array:
+@of_finite
+def _exponential(wide: Array) -> list[Array]:
     size = np.max(np.sum(np.abs(wide), axis=-2), axis=-1)
     halvings = np.maximum(np.ceil(np.log2(np.maximum(size, 1e-300) / 5.37)), 0)
+    halvings = np.where(np.isfinite(size), halvings, 0)
     x = wide / np.exp2(halvings)[..., None, None]
     unit = np.eye(wide.shape[-1])
     x2 = x @ x
@@ -141,7 +143,7 @@ def _exponential(wide: Array) -> Array:
     def squared(result: Array, step: int) -> tuple[Array, int]:
         return np.where((step < halvings)[..., None, None], result @ result, result), step + 1
 
-    return iterate(lambda result, step: step < halvings, squared, (result, 0))[0]
+    return [iterate(lambda result, step: step < halvings, squared, (result, 0))[0]]
 
 
 @expm.gradient
@@ -209,7 +211,8 @@ logm.no_gradient("TensorFlow has none")
 def _each_matrix(input: Array, function: Callable[[Array], Array]) -> Array:
     wide = input.astype(np.result_type(input.dtype, np.complex128))
     rows = wide.reshape(int(np.prod(input.shape[:-2])), *input.shape[-2:])
-    result = np.array([lapack(function, matrix) for matrix in rows]).reshape(input.shape)
+    each = of_finite(lambda rows: [np.array([lapack(function, matrix) for matrix in rows])])
+    result = each(rows)[0].reshape(input.shape)
     if input.dtype.kind != "c":
         if np.any(np.abs(result.imag) > 1e-6 * (1 + np.abs(result.real))):
             raise errors.InvalidArgumentError(

@@ -219,7 +219,14 @@ def _determinants(region: Region, node: LazyValue) -> Sequence[Buffer]:
 
 @lowers("slogdet")
 def _(region: Region, operation: Operation, node: LazyValue) -> list[LazyValue]:
-    return [as_dtype(region, part, node.dtype) for part in _determinants(region, node)]
+    signs, sizes = _determinants(region, node)
+
+    def sign(e: Emitter, index: Index) -> Element:
+        size = sizes.at(e, index)
+        return e.b.select(e.b.fcmp_unordered("uno", size, size), size, signs.at(e, index))
+
+    known = IndexMap(dtypes.float64, signs.shape, [signs, sizes], sign, cost=2)
+    return [as_dtype(region, part, node.dtype) for part in (known, sizes)]
 
 
 @lowers("det")

@@ -39,8 +39,9 @@ def _(site: Any, x: Array) -> list[Array]:
     pivoted = jnp.diagonal(packed, 0, -2, -1)
     swaps = jnp.sum(pivots != jnp.arange(pivots.shape[-1]), -1) + jnp.sum(pivoted < 0, -1)
     is_singular = jnp.any(pivoted == 0, -1)
-    sign = jnp.where(is_singular, 0, 1 - 2 * (swaps % 2)).astype(x.dtype)  # NaN has no sign, as in LAPACK
-    return [sign, jnp.where(is_singular, x.dtype.type(-np.inf), jnp.sum(jnp.log(jnp.abs(pivoted)), -1))]
+    sign = jnp.where(is_singular, 0, 1 - 2 * (swaps % 2)).astype(x.dtype)
+    size = jnp.where(is_singular, x.dtype.type(-np.inf), jnp.sum(jnp.log(jnp.abs(pivoted)), -1))
+    return [jnp.where(jnp.isnan(size), size, sign), size]
 
 
 @lowers("lu")

@@ -175,6 +175,38 @@ def test_nan_is_refused_where_lapack_would_return_other_numbers(how: str, name: 
 
 
 @pytest.mark.parametrize("how", EXECUTORS)
+@pytest.mark.parametrize("number", [np.nan, np.inf])
+def test_matrices_with_nan_or_infinity_give_nan_and_their_neighbors_results(how: str, number: float) -> None:
+    matrix = np.array([[1.0, 2.0], [2.0, 3.0]], np.float32)
+    batch = tf.constant([matrix, [[1.0, number], [2.0, 3.0]]])
+    functions = [
+        lambda x: tf.linalg.svd(x, compute_uv=False),
+        lambda x: tf.linalg.svd(x)[0],
+        lambda x: tf.linalg.svd(x)[2],
+        tf.linalg.pinv,
+        tf.linalg.expm,
+        lambda x: tf.math.real(tf.linalg.logm(tf.cast(x, tf.complex64))),
+    ]
+    for one, whole in zip(
+        run(how, lambda x: [f(x) for f in functions], tf.constant(matrix[None])),
+        run(how, lambda x: [f(x) for f in functions], batch),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(whole[0], one[0])
+        assert np.isnan(whole[1]).all()
+    assert run(how, tf.linalg.matrix_rank, batch).numpy().tolist() == [2, 0]
+
+
+@pytest.mark.parametrize("how", EXECUTORS)
+def test_the_sign_of_a_determinant_that_is_nan_is_nan(how: str) -> None:
+    sign, size = run(
+        how, tf.linalg.slogdet, tf.constant([[[1.0, np.nan], [2.0, 3.0]], [[1.0, 2.0], [2.0, 4.0]]])
+    )
+    np.testing.assert_array_equal(sign, [np.nan, 0])
+    np.testing.assert_array_equal(size, [np.nan, -np.inf])
+
+
+@pytest.mark.parametrize("how", EXECUTORS)
 def test_nan_and_infinity_reach_the_unknowns_that_depend_on_them(how: str) -> None:
     matrix = tf.constant([[1.0, np.nan, np.nan], [1.0, np.inf, 0.0], [2.0, 0.0, 1.0]])
     sides = tf.constant([[1.0, 1.0], [3.0, 3.0], [4.0, np.nan]])
