@@ -252,7 +252,7 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
 
 
 def _logarithm(a: Array) -> Array:
-    """Take square roots until the matrix is near 1, then a Padé approximant in partial fractions.
+    """Use eigenvectors if these are well-conditioned; else take square roots, then a Padé approximant near 1.
 
     See Higham, "Functions of Matrices" (2008), chapter 11.
     """
@@ -261,6 +261,9 @@ def _logarithm(a: Array) -> Array:
     unit, doublings = np.eye(len(a), dtype=a.dtype), 0
     if np.linalg.matrix_rank(a) < len(a):
         raise errors.InvalidArgumentError("logm: the matrix is singular and has no logarithm")
+    values, vectors = np.linalg.eig(a)
+    if np.linalg.cond(vectors) < 1e4:
+        return vectors * np.log(values) @ np.linalg.inv(vectors)
     while np.linalg.norm(a - unit, 1) > 0.25 and doublings < 60:
         a, doublings = _root(a), doublings + 1
     x = a - unit

@@ -117,6 +117,16 @@ def test_edges_of_functions_of_matrices() -> None:
         L.logm([[1.0]])
 
 
+def test_logarithms_of_matrices_with_few_eigenvectors() -> None:
+    for matrix in (
+        np.eye(4) + np.diag(np.ones(3), 1),
+        np.diag([1.0, -2.0, 3.0]),
+        np.array([[0.0, -1.0], [1.0, 0.0]]),
+    ):
+        whole = matrix.astype(np.complex128)
+        np.testing.assert_allclose(L.expm(L.logm(whole)), whole, rtol=1e-12, atol=1e-12)
+
+
 def test_diagonals_of_tensors() -> None:
     whole = L.tensor_diag([[1, 2], [3, 4]])
     assert whole.shape == [2, 2, 2, 2]
