@@ -47,7 +47,6 @@ DIFFERENT = {
     "tf.random.stateless_normal([3,2],seed=[1,2],alg='threefry')",
     "tf.random.stateless_normal([3,2],seed=[1],alg='threefry')",
     "tf.map_fn(tf.reduce_sum,tf.ragged.constant([[1,2],[],[3]]))",
-    # An empty list is a float32, also where booleans are meant.
     # The processor decides what infinity is as uint64.
     "tf.cast([nan,inf,-1.,5e9],tf.uint64)",
 }  # fmt: skip
