@@ -6,39 +6,33 @@ sparse tensors load many modules.
 
 from __future__ import annotations
 
-import importlib
-from typing import Any
+from ...core.missing_names import explain, places
 
-_FAMILIES = {
-    "arrays": (
-        "axes axis_in_format bincount bounds broadcast_gradient_axes bucketize c_division concat_offset dtype "
-        "five list_difference list_of nth_element permuted_format population_count printed select static "
-        "stream text truncated_division unique_along vjp without_gradient"
+explain(
+    __name__,
+    late=places(
+        {
+            ".arrays": (
+                "axes axis_in_format bincount bounds broadcast_gradient_axes bucketize c_division concat_offset dtype "
+                "five list_difference list_of nth_element permuted_format population_count printed select static "
+                "stream text truncated_division unique_along vjp without_gradient"
+            ),
+            ".images": "box_colors projective_transform resized soft_suppression",
+            ".linalg": "eig eigh matrix_diag svd",
+            ".lists": (
+                "add_n element_shape joined_lists list_item list_of_rows list_parts new_list popped resized_list "
+                "scattered_list split_list stacked"
+            ),
+            ".nn": (
+                "bias_add_grad cross_entropy ctc_greedy fused_batch_norm fused_batch_norm_grad inner isotonic pads "
+                "sparse_cross_entropy"
+            ),
+            ".sparse_tensors": (
+                "cwise fill_rows nested ngrams ragged_parts ragged_to_tensor set_operation sparse sparse_list "
+                "sparse_reshape sparse_to_dense split_parts with_offsets"
+            ),
+            ".state": "adam effect found momentum one_seed random scattered variable",
+            ".tables": "import_file import_rows mutable_table static_table",
+        }
     ),
-    "images": "box_colors projective_transform resized soft_suppression",
-    "linalg": "eig eigh matrix_diag svd",
-    "lists": (
-        "add_n element_shape joined_lists list_item list_of_rows list_parts new_list popped resized_list "
-        "scattered_list split_list stacked"
-    ),
-    "nn": (
-        "bias_add_grad cross_entropy ctc_greedy fused_batch_norm fused_batch_norm_grad inner isotonic pads "
-        "sparse_cross_entropy"
-    ),
-    "sparse_tensors": (
-        "cwise fill_rows nested ngrams ragged_parts ragged_to_tensor set_operation sparse sparse_list "
-        "sparse_reshape sparse_to_dense split_parts with_offsets"
-    ),
-    "state": "adam effect found momentum one_seed random scattered variable",
-    "tables": "import_file import_rows mutable_table static_table",
-}
-"""The functions of each module of this package."""
-
-
-def __getattr__(name: str) -> Any:
-    """Import the family of a function."""
-    for family, names in _FAMILIES.items():
-        if name in names.split():
-            found = globals()[name] = getattr(importlib.import_module(f"{__name__}.{family}"), name)
-            return found
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+)
