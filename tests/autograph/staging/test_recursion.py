@@ -185,7 +185,7 @@ def test_a_deep_structure_with_tensors_as_leaves():
 
 
 def test_a_library_bounds_its_recursion_by_a_number(monkeypatch):
-    """Of a library, only the frame that decides counts."""
+    """Count the frame that decides, but no other frames of a library."""
     monkeypatch.setattr(recursion, "is_library_file", lambda *_: True)
 
     def doubled(x, levels):
