@@ -8,7 +8,8 @@
    The caller waits only for threads that have claimed a part. If the processors are busy or no thread exists, the
    caller runs all parts itself. If it has waited much longer than it worked, it needs no threads for a while. There
    are more parts than threads, so that slow or late threads run fewer parts, and all finish at about the same time.
-   A thread that wakes on the caller's processor would only interrupt it, so it goes to sleep again.
+   A thread that wakes on the caller's processor would only interrupt it, so it goes to sleep again. After a loop that
+   no woken thread joined, callers wake none for a while.
    There are several slots, for Python threads that run loops concurrently; if no slot is free, the caller runs its
    loop alone. An idle thread spins for some microseconds, and then sleeps. Small loops do not wake sleeping threads.
 
@@ -35,6 +36,7 @@
 #define POLLS 2000      /* polls for the last part before a caller sleeps */
 #define PATIENCE 50000  /* nanoseconds of waiting, beyond twice the own work, that show a busy machine, */
 #define ABSENCE 16      /* and how many times as long loops run without threads then */
+#define REST 500000     /* nanoseconds without wakes after one that no thread followed in time: less than SPINS take */
 
 #if defined(__x86_64__) || defined(__i386__)
 #define PAUSE() __builtin_ia32_pause()
@@ -68,7 +70,7 @@ static struct {
     _Alignas(64) _Atomic int sleepers, waiting;  /* threads that sleep on `call` and on `done` */
     _Atomic int started, ends;                   /* threads; whether they must end, and no new ones start */
     _Atomic int processor;                       /* that of the last caller */
-    _Atomic int64_t alone;                       /* the time until which callers run their loops alone */
+    _Atomic int64_t alone, rest;                 /* the times until which callers run their loops alone, and wake no thread */
     pthread_t threads[MOST];
     Slot slots[SLOTS];
 } pool;
@@ -96,15 +98,17 @@ static void rest(_Atomic int64_t *word, int64_t seen, pthread_cond_t *condition,
     pthread_mutex_unlock(&pool.lock);
 }
 
-/* Run parts of a slot while some are left. The thread that runs the last one wakes the threads that wait for it. */
-static void take(Slot *slot, int from_the_end)
+/* Run parts of a slot while some are left, and return their number. The thread that runs the last one wakes the threads
+   that wait for it. */
+static int64_t take(Slot *slot, int from_the_end)
 {
-    for (;;) {
+    for (int64_t taken = 0;;) {
         uint64_t tickets = atomic_load(&slot->tickets), first = tickets >> 16 & 0xffff, end = tickets & 0xffff;
-        if (first == end) return;
+        if (first == end) return taken;
         if (!atomic_compare_exchange_strong(&slot->tickets, &tickets, from_the_end ? tickets - 1 : tickets + (1 << 16)))
             continue;
         run_part(slot, (int64_t)(from_the_end ? end - 1 : first));
+        taken++;
         if (atomic_fetch_sub(&slot->pending, 1) == 1) wake(&pool.done, &pool.waiting);
     }
 }
@@ -182,9 +186,10 @@ static void run_parts(Part part, void *around, int64_t rounds, int64_t threads, 
     atomic_store(&slot->tickets, uses << 32 | 1 << 16 | (uint64_t)parts);
     atomic_store(&pool.processor, PROCESSOR());
     atomic_fetch_add(&pool.calls, 1);
+    wakes = wakes && atomic_load(&pool.sleepers) && start >= atomic_load(&pool.rest);
     if (wakes) wake(&pool.call, &pool.sleepers);
     run_part(slot, 0);
-    take(slot, 0);
+    if (take(slot, 0) == parts - 1 && wakes) atomic_store(&pool.rest, start + REST);
     wait_for_parts(slot, start);
     atomic_store(&slot->is_taken, 0);
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import pathlib
 import re
 import subprocess
 import sys
@@ -73,6 +74,14 @@ def all_rounds(threads: int, rounds: int = 10) -> list[int]:
     found: list[int] = []
     run_part(lambda begin, end: found.extend(range(begin, end)), rounds, threads)
     return sorted(found)
+
+
+def switches() -> int:
+    """Return how often the threads of the process have gone to sleep."""
+    texts = [path.read_text() for path in pathlib.Path("/proc/self/task").glob("*/status")]
+    return sum(
+        int(count) for text in texts for count in re.findall(r"\nvoluntary_ctxt_switches:\s+(\d+)", text)
+    )
 
 
 class TestParts:
@@ -151,6 +160,21 @@ class TestParts:
             with no_threads():
                 os.sched_setaffinity(0, processors)
         assert all(here)
+
+    @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="threads cannot be bound to a processor")
+    def test_a_thread_that_could_not_join_is_not_woken_for_each_loop(self) -> None:
+        """Each wake takes some microseconds of the caller's processor, which the thread shares here."""
+        processors = os.sched_getaffinity(0)
+        try:
+            with no_threads():
+                os.sched_setaffinity(0, [min(processors)])
+            before, loops = switches(), 400
+            for _ in range(loops):
+                run_part(lambda begin, end: os.sched_yield(), 2, 2)
+            assert switches() - before < loops / 2
+        finally:
+            with no_threads():
+                os.sched_setaffinity(0, processors)
 
     me = threading.main_thread()
 
