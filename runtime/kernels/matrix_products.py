@@ -46,7 +46,7 @@ def multiply(a: Any, b: Any, out: Any = None) -> Any:
         return product if out is None else np.add(product, 0, out=out)
     native = _native()
     if native is not None:
-        found = native.multiply(a, b, out, _threading().get_intra_op_parallelism_threads() or _processors())
+        found = native.multiply(a, b, out, threads())
         if found is not None:
             return found
     if a.size * b.shape[-1] > BIG:
@@ -83,6 +83,11 @@ def contract(a: Any, b: Any, axes_a: Sequence[int], axes_b: Sequence[int]) -> An
         b.transpose([*right, *columns]).reshape(count, width),
     )
     return found.reshape(shape)
+
+
+def threads() -> int:
+    """Return `config.threading.threads_within()`, without system calls."""
+    return _threading().get_intra_op_parallelism_threads() or _processors()
 
 
 @functools.cache

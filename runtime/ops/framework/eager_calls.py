@@ -30,6 +30,7 @@ from ...ir.builder import Recorder, stack
 from ...ir.graph import Constant
 from ...ir.traits import CALLS_PYTHON
 from ...ir.value_types import ListType, TensorType
+from ...kernels import matrix_products, native_pool
 from . import narrow_floats
 from .call_keys import ATOMS, Elements, KnownOperand, have_key
 from .op_errors import OF_COMPUTING, runtime_op_error, throw
@@ -248,11 +249,16 @@ def _extension() -> Any:
             tensor=EagerTensor, variable=Variable, array=EagerArray, array_element=TensorType,
             shape=shapes.TensorShape, call=EagerCall, kept_attributes=KeptAttributes, atoms=tuple(ATOMS),
             kinds=abstract_value._KINDS, kind_of=abstract_value_of, silence=SILENCE, silent=SILENT, begin=begin,
-            end=end, busy=busy, stack=stack, placement=placement, refused=(ValueError, errors.OpError),
+            pool=_pool, end=end, busy=busy, stack=stack, placement=placement, refused=(ValueError, errors.OpError),
         )  # fmt: skip
         return found if hasattr(found, "flow_parts") else None
     except (ImportError, AttributeError, TypeError):
         return None
+
+
+def _pool() -> tuple[int, int]:
+    """Return the address of `run_parts` of the pool, 0 if there is none, and the number of threads of a loop."""
+    return native_pool.addresses().get("run_parts", 0), matrix_products.threads()
 
 
 def _kind(spec: TensorType | ListType, result: Any) -> AbstractValue | ListType | None:
