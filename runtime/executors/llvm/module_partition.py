@@ -5,9 +5,9 @@
     define internal @exp
 
 Each module has its own copy of constants and of the functions `agc.…`, which are inlined. Functions whose
-instructions run once, such as a long sequence of calls, and functions with the attribute `cold` are in a module
-of their own, which LLVM does not optimize. The partition depends only on the text, so that the object cache has
-the same modules on all machines.
+instructions take no time, such as a long sequence of calls, and functions with the attribute `cold` are in a module
+of their own, which LLVM does not optimize. Loops are there if each iteration has a product or a parallel loop. The
+partition depends only on the text, so that the object cache has the same modules on all machines.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ _USED = re.compile(r'@"([^"]+)"|\((agc\.[^()]+)\)')  # also the vector variants 
 NODE = re.compile(r"!\d+\b")
 _DEFINED = re.compile(r"define (internal )?")
 _RARE = re.compile(r"define .*\) (\w+ )*cold\b")
+_LONG_CALL = re.compile(r'call void @"agc_(?:product|multiply|run_parts)')
+"""A call of a matrix product or of a parallel loop."""
 
 
 LONG = 2000
@@ -36,7 +38,7 @@ HUGE = 20_000
 """The number of instructions from which no function is optimized: LLVM's time grows faster than their number."""
 
 _CALLS = 40
-"""A function without a loop is not optimized if one of so many instructions calls a function of the module."""
+"""A function without a loop is not optimized if one of so many instructions calls a function or a product."""
 
 
 class ModulePart(NamedTuple):
@@ -109,6 +111,7 @@ class ModuleText:
         if is_copied(name) or size >= HUGE:
             return not is_copied(name)
         calls = sum(count for used, count in self.used[name].items() if used in self.functions)
+        calls += len(_LONG_CALL.findall(text))
         is_glue = name == "run" or size >= LONG or size <= _CALLS * calls
         return bool(_RARE.match(text)) or (is_glue and not _has_loop(text))
 
@@ -180,18 +183,20 @@ def _body(lines: Iterator[str]) -> Iterator[str]:
             return
 
 
-_LABEL = re.compile(r'^([^\s:"]+|"[^"]+"):$|label %"([^"]+)"', re.MULTILINE)
+_LABEL = re.compile(rf'^([^\s:"]+|"[^"]+"):$|label %"([^"]+)"|{_LONG_CALL.pattern}', re.MULTILINE)
 
 
 def _has_loop(text: str) -> bool:
-    """Return whether the basic blocks of a function form a cycle."""
+    """Return whether the basic blocks of a function form a cycle without a matrix product or a parallel loop."""
     targets: dict[str, set[str]] = {}
     block: set[str] = set()
     for label, target in _LABEL.findall(text):
         if label:
             block = targets[label.strip('"')] = set()
-        else:
+        elif target:
             block.add(target)
+        else:
+            block = set()  # the cycles through this block take long
     waiting = Counter(target for found in targets.values() for target in found)
     ready = [name for name in targets if not waiting[name]]
     for name in ready:

@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import NamedTuple
 
 from .... import dtypes
-from ..codegen.dynamic_sizes import Size, is_sized
+from ..codegen.dynamic_sizes import Size, is_sized, typical
 from ..codegen.function_builder import Emitter
 from ..codegen.lazy_values import Buffer, Index, LazyElementwise, LazyValue, Shape
 from ..codegen.llvm_types import Element, Register, constant
@@ -167,8 +167,9 @@ class ReductionNest(NamedTuple):
     ) -> None:  # fmt: skip
         """Add rows to accumulators in memory."""
         e, kind = self.region.e, self.kind
+        work = math.prod(map(typical, rest))
         with (
-            e.nest(counts, parallel=False, each_once=each_once) as over,
+            e.nest(counts, parallel=False, inner=work, each_once=each_once) as over,
             e.nest(rest, each_once=True) as inner,
         ):
             value, number = element(over, inner), place(inner)

@@ -122,6 +122,22 @@ def test_the_nests_of_a_large_function_become_functions(monkeypatch: pytest.Monk
         JitFunction(graph).run([inputs[0], inputs[1] + 1])
 
 
+def test_the_sum_of_rows_in_a_loop_becomes_a_function(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its cost counts all columns of a row, though each row is a loop of its own."""
+
+    def repeated(x: Any, n: Any) -> Any:
+        total = tf.zeros([100], tf.float64)
+        for _ in tf.range(n):
+            total += tf.reduce_sum(x * total[0], 0)
+        return total
+
+    specs = tf.TensorSpec([20, 100], tf.float64), tf.TensorSpec([], tf.int32)
+    graph = tf.function(repeated).get_concrete_function(*specs).graph
+    monkeypatch.setattr(outlining, "LARGE", 1)
+    module = compile_graph.lowered(graph, [value.spec for value in graph.inputs]).module
+    assert "fadd" in str(module.globals["nest"])
+
+
 def test_nests_of_little_cost_are_not_vectorized(monkeypatch: pytest.MonkeyPatch) -> None:
     """A nest of 10 elements next to one of 20,000; but not in a small function, whose nests all matter."""
 
