@@ -51,10 +51,7 @@ class UnitText:
         if self._begin is None:
             return
         self._waiting.append(function)
-        self._weight += sum(
-            len(block.instructions) + LOOP * ("llvm.loop" in block.terminator.metadata)
-            for block in function.blocks
-        )
+        self._weight += _weight(function)
         if self._weight >= _EARLY:
             for each in self._waiting:
                 self._print(each)
@@ -67,6 +64,7 @@ class UnitText:
 
     def parts(self) -> list[ModulePart]:
         """Return the modules that together define the functions, after all are complete."""
+        self._begin_rest()
         if not self._begun:
             return partition(self.whole())
         for each in self._module.globals.values():
@@ -75,6 +73,17 @@ class UnitText:
             elif isinstance(each, ir().Function) and each.blocks and not is_copied(each.name):
                 self._print(each)
         return [*self._begun, *divided(self._printed, done=self._done)]
+
+    def _begin_rest(self) -> None:
+        """Let LLVM compile the loop nests of a large module while the other functions are printed."""
+        known = {*self._done, *(each.name for each in self._waiting)}
+        defined = [each for each in self._module.functions if each.blocks and not is_copied(each.name)]
+        rest = {each: _weight(each) for each in reversed(defined) if each.name not in known}
+        if self._begin is not None and (self._begun or sum(rest.values()) > LARGEST):
+            for each in filter(_has_nest, rest):
+                self._print(each)
+                if not self._printed.is_cold(each.name):
+                    self.complete(each)
 
     def _print(self, function: Any) -> None:
         """Print a function, and what it uses."""
@@ -95,6 +104,17 @@ class UnitText:
                 text = with_distinct_loops(str(self._module.metadata[int(node[1:])]).strip())
                 printed.metadata[node] = text
                 pending += NODE.findall(text)
+
+
+def _has_nest(function: Any) -> bool:
+    return any("llvm.loop" in block.terminator.metadata for block in function.blocks)
+
+
+def _weight(function: Any) -> int:
+    return sum(
+        len(block.instructions) + LOOP * ("llvm.loop" in block.terminator.metadata)
+        for block in function.blocks
+    )
 
 
 def _declaration(value: Any) -> str:

@@ -19,7 +19,8 @@ from agc.runtime.executors.llvm import (
     parallel_codegen,
     unit_text,
 )
-from agc.runtime.executors.llvm.module_partition import ModulePart, partition
+from agc.runtime.executors.llvm.codegen import outlining
+from agc.runtime.executors.llvm.module_partition import ModulePart, ModuleText, partition
 from agc.runtime.executors.llvm.opt_levels import FEWEST, Level
 from agc.runtime.executors.llvm.parallel_codegen import Tasks
 
@@ -120,6 +121,32 @@ def test_complete_functions_are_compiled_while_others_are_emitted(monkeypatch: p
         llvm.parse_assembly(part.text).verify()
     names = [name for part in begun for name in DEFINED.findall(part.text) if not name.startswith("agc.")]
     assert len(names) == len(set(names)) == len(begun)
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_nests_are_compiled_while_other_functions_are_printed(
+    program: Callable[[Any], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module, name in (outlining, "LARGE"), (unit_text, "LARGEST"), (unit_text, "_EARLY"):
+        monkeypatch.setattr(module, name, 1)
+    printed: list[str] = []
+    begun: list[str] = []
+    begin, define = llvm_engine.begin, ModuleText.define
+
+    def began(part: ModulePart, level: Level, tasks: Tasks) -> None:
+        begun.extend(DEFINED.findall(part.text))
+        assert "kernel" not in printed
+        begin(part, level, tasks)
+
+    monkeypatch.setattr(llvm_engine, "begin", began)
+    monkeypatch.setattr(
+        ModuleText, "define", lambda self, name, text: (printed.append(name), define(self, name, text))
+    )
+    graph, inputs = traced(program)
+    for given, wanted in zip(JitFunction(graph).run(inputs), interpret(graph, inputs), strict=True):
+        np.testing.assert_allclose(given, wanted, rtol=1e-9, atol=1e-9)
+    assert "nest" in begun
+    assert "kernel" in printed
 
 
 def test_the_longest_modules_are_compiled_first(monkeypatch: pytest.MonkeyPatch) -> None:
