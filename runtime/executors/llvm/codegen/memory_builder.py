@@ -6,7 +6,9 @@ function returns. Buffer assignment runs when the whole function has been emitte
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+import math
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from .... import dtypes
@@ -17,12 +19,13 @@ from .dynamic_sizes import Size
 from .instrumentation import Measuring
 from .liveness import BORN, Addresses, born, promised
 from .llvm_types import ComplexPair, Element, Register, integer, ir, memory_type, null, pointer
-from .outlining import instructions_of, redirect
+from .outlining import instructions_of, is_large, redirect
 from .scalar_builder import WORD
 
 _TINY = 128  # bytes of buffers that LLVM may promote to registers: they never share memory
 _ON_STACK = 4096
 _STACK = 1 << 16
+_BLOCK = 1 << 16  # bytes of a block of the arena that several buffers of a long function share
 _ALIGNED = 64
 
 FIRST = 16
@@ -70,15 +73,21 @@ class Storage(Measuring):
         made.align = _ALIGNED
         return made
 
-    def _from_the_heap(self, size: int) -> Register:
-        if self.scratch is not None:
-            made = self._top.gep(self.scratch, [self.word(self.scratch_size)], source_etype=integer(8))
-            made.is_buffer = True
-            self.scratch_size += -(-size // _ALIGNED) * _ALIGNED
-            return made
-        slot, made = self._taken(size)
-        self.pieces.append((slot, made, size))
-        return made
+    def _from_the_heap(self, sizes: Sequence[int], most: float) -> Iterator[Register]:
+        """Yield the memory of buffers. Some that together have at most `most` bytes are pieces of one block."""
+        rest = [-(-size // _ALIGNED) * _ALIGNED for size in sizes]
+        while rest:
+            ends = list(itertools.takewhile(lambda end: end <= most, itertools.accumulate(rest))) or rest[:1]
+            base, self.scratch_size = self.scratch, ends[-1]
+            if base is None:
+                slot, base = self._taken(ends[-1])
+                self.pieces.append((slot, base, ends[-1]))
+            yield base
+            for start in ends[:-1]:
+                made = self._top.gep(base, [self.word(start)], source_etype=integer(8))
+                made.is_buffer = True
+                yield made
+            del rest[: len(ends)]
 
     def _taken(self, size: int) -> tuple[Register, Register]:
         """Take memory from the arena. Return its arena slot and its address.
@@ -101,13 +110,16 @@ class Storage(Measuring):
         for assigned in found:
             assigned.promises = [promise for promise in assigned.promises if promise not in replaced]
         self.slots = [slot for slot in found if slot.promises]
-        room = _STACK
+        room, others = _STACK, []
         for assigned in self.slots:
             if assigned.size <= min(_ON_STACK, room):
                 room -= assigned.size
-                made = self._on_the_stack(assigned.size)
+                replaced.update(dict.fromkeys(assigned.promises, self._on_the_stack(assigned.size)))
             else:
-                made = self._from_the_heap(assigned.size)
+                others.append(assigned)
+        most = math.inf if self.scratch is not None else _BLOCK if is_large(self._top.function) else 0
+        memory = self._from_the_heap([each.size for each in others], most)
+        for assigned, made in zip(others, memory, strict=True):
             replaced.update(dict.fromkeys(assigned.promises, made))
         if self._takes is not None:
             self._top.position_at_start(self._top.block)

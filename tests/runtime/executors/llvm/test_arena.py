@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from agc.runtime.executors import interpret
 from agc.runtime.executors.llvm import JitFunction
+from agc.runtime.executors.llvm.codegen import memory_builder
 from agc.runtime.executors.llvm.compile_graph import lowered
 
 
@@ -78,6 +79,25 @@ def test_each_block_of_memory_is_given_back(size: int) -> None:
     for _ in range(2):
         for found, wanted in zip(native.run([x]), interpret(graph, [x]), strict=True):
             np.testing.assert_allclose(found, wanted, rtol=2e-3, atol=2e-2)
+
+
+@pytest.mark.parametrize(("size", "blocks"), [(1 << 20, 1), (20_000, 3), (0, 9)])
+def test_a_long_function_has_few_blocks_of_memory(
+    size: int, blocks: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nine matrices are too large for the stack, and in use at the same time."""
+
+    def products(x: Any) -> Any:
+        found = [tf.matmul(x, x + tf.cast(i, tf.float32)) for i in range(8)]
+        return [tf.reduce_sum(one * tf.reduce_max(each)) for one in found for each in found]
+
+    monkeypatch.setattr(memory_builder, "_BLOCK", size)
+    x = np.random.default_rng(0).random((34, 34), np.float32)
+    graph = tf.function(products).get_concrete_function(tf.constant(x)).graph
+    text = lowered(graph, [value.spec for value in graph.inputs]).text()
+    assert text.count('call ptr @"agc_take"(') == text.count('call void @"agc_give"(') == blocks
+    for found, wanted in zip(JitFunction(graph).run([x]), interpret(graph, [x]), strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-5)
 
 
 def test_too_large_a_result_is_the_plans_error() -> None:
