@@ -116,6 +116,7 @@ def _(region: Region, operation: Operation, *nodes: LazyValue) -> list[LazyValue
     region.leave(operation, nodes)
     rounds = e.slot(integer(64))
     e.b.store(e.word(0), rounds)
+    first = len(e.function.blocks)
     head, inside, after = e.block("test"), e.block("body"), e.block("after")
     e.b.branch(head)
     with region.inside(), e.repeatedly(), e.into(head):
@@ -134,7 +135,7 @@ def _(region: Region, operation: Operation, *nodes: LazyValue) -> list[LazyValue
         with e.into(asking):
             listen(e, number, 1 + e.work - before)
             e.b.branch(inside)
-    if is_short(e.function.blocks[e.function.blocks.index(head) :]):
+    if is_short(e.function.blocks[first:]):
         e.tell_of_loop(back_edge, SEVERAL)
     e.b.position_at_end(after)
     return [register.read(e) for register in state]

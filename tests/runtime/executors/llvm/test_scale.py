@@ -12,6 +12,7 @@ from agc.runtime.executors import interpret
 from agc.runtime.executors.llvm import JitFunction, compile_graph, module_partition
 from agc.runtime.executors.llvm.codegen import lazy_values, materialization, output_groups
 from agc.runtime.executors.llvm.codegen.lazy_values import LazyElementwise, is_heavier
+from llvmlite.ir import Block
 
 RANDOM = np.random.default_rng(0)
 
@@ -95,6 +96,25 @@ def test_layers_that_are_equal_are_compiled_once() -> None:
     assert text.count("!llvm.loop ") < 10
     assert sum(part.is_cold for part in module_partition.partition(text, 100)) == 1
     agrees(graph, inputs)
+
+
+def test_a_loop_is_lowered_without_a_search_through_the_loops_before_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def loops(x: Any, n: Any) -> Any:
+        for _ in range(30):
+            _, x = tf.while_loop(lambda i, x: i < n, lambda i, x: (i + 1, x * 0.5), (0, x))
+        return x
+
+    def compared(block: Block, other: Any) -> bool:
+        comparisons.append((block, other))
+        return block is other
+
+    comparisons: list[Any] = []
+    graph = traced(loops, 1.0, 3)
+    monkeypatch.setattr(Block, "__eq__", compared)
+    module_of(graph)
+    assert len(comparisons) < 30
 
 
 def test_many_operations_are_optimized_planned_and_compiled() -> None:
