@@ -27,8 +27,8 @@ _USED = re.compile(r'@"([^"]+)"|\((agc\.[^()]+)\)')  # also the vector variants 
 NODE = re.compile(r"!\d+\b")
 _DEFINED = re.compile(r"define (internal )?")
 _RARE = re.compile(r"define .*\) (\w+ )*cold\b")
-_LONG_CALL = re.compile(r'call void @"agc_(?:product|multiply|run_parts)')
-"""A call of a matrix product or of a parallel loop."""
+_LONG_CALL = re.compile(r'call void @"agc_(?:product|run_parts)')
+"""A call of a large matrix product or of a parallel loop; `agc_multiply` also multiplies small matrices by vectors."""
 
 
 LONG = 2000
