@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import unittest
-from collections.abc import Callable, Collection, Iterable, Sequence, Sized
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set, Sized
 from typing import Any
 
 
@@ -37,7 +38,9 @@ class GeneralAssertions(unittest.TestCase):
     def assertSameElements(
         self, expected_seq: Iterable[Any], actual_seq: Iterable[Any], msg: Any = None
     ) -> None:
-        """Assert that two sequences have the same elements, in any order and number."""
+        """Assert that two sequences, which are not texts, have the same elements, in any order and number."""
+        if isinstance(expected_seq, (str, bytes)) or isinstance(actual_seq, (str, bytes)):
+            self.fail(self._formatMessage(msg, "assertSameElements compares no texts: use assertEqual"))
         expected, actual = list(expected_seq), list(actual_seq)
         lacking = [item for item in expected if item not in actual]
         more = [item for item in actual if item not in expected]
@@ -63,8 +66,8 @@ class GeneralAssertions(unittest.TestCase):
     def assertSequenceStartsWith(
         self, prefix: Sequence[Any], whole: Sequence[Any], msg: str | None = None
     ) -> None:
-        """Assert that a sequence begins with another one."""
-        if list(whole[: len(prefix)]) != list(prefix):
+        """Assert that a sequence begins with another one, which is empty only if the sequence is."""
+        if list(whole[: len(prefix) or 1]) != list(prefix):
             self.fail(self._formatMessage(msg, f"prefix: {prefix!r} not found at start of whole: {whole!r}."))
 
     def assertSequenceAlmostEqual(
@@ -77,13 +80,12 @@ class GeneralAssertions(unittest.TestCase):
             self.assertAlmostEqual(expected, actual, places, msg, delta)  # type: ignore[arg-type]
 
     def assertContainsInOrder(self, strings: Sequence[str], target: str, msg: str | None = None) -> None:
-        """Assert that a text contains others, in this order."""
+        """Assert that a text contains others that begin in this order; they may overlap."""
         position = 0
         for text in [strings] if isinstance(strings, str) else strings:
-            found = target.find(text, position)
-            if found < 0:
+            position = target.find(text, position)
+            if position < 0:
                 self.fail(self._formatMessage(msg, f"Did not find {text!r} in order in {target!r}"))
-            position = found + len(text)
 
     def assertContainsExactSubsequence(
         self, container: Sequence[Any], subsequence: Sequence[Any], msg: str | None = None
@@ -126,15 +128,33 @@ class GeneralAssertions(unittest.TestCase):
 
     def assertRegexMatch(self, actual_str: str, regexes: Collection[str], message: str | None = None) -> None:
         """Assert that one of the patterns matches a part of a text."""
+        if isinstance(regexes, (str, bytes)) or not regexes:
+            self.fail(self._formatMessage(message, f"regexes is {regexes!r}, not a list of patterns"))
         self.assertRegex(actual_str, "|".join(f"(?:{regex})" for regex in regexes), message)
 
     def assertTotallyOrdered(self, *groups: Collection[Any], msg: str | None = None) -> None:
-        """Assert that members of later groups are greater than those of earlier ones."""
+        """Assert that members of a group are equal, and less than those of later ones, by all comparisons."""
         for i, group in enumerate(groups):
-            for later in groups[i + 1 :]:
-                for small in group:
-                    for great in later:
-                        self.assertLess(small, great, msg)
+            for one, other in itertools.product(group, group):
+                self.assertEqual(one, other, msg)
+                self.assertLessEqual(one, other, msg)
+                self.assertGreaterEqual(one, other, msg)
+            for small, great in itertools.product(group, itertools.chain(*groups[i + 1 :])):
+                self.assertNotEqual(small, great, msg)
+                self.assertLess(small, great, msg)
+                self.assertLessEqual(small, great, msg)
+                self.assertGreater(great, small, msg)
+                self.assertGreaterEqual(great, small, msg)
+
+    def assertSameStructure(
+        self, a: Any, b: Any, aname: str = "a", bname: str = "b", msg: str | None = None
+    ) -> None:
+        """Assert that two nests of dicts, sequences and sets have the same keys, lengths and values."""
+        found = [
+            f"{aname}{path} is {one} but {bname}{path} is {other}" for path, one, other in _differences(a, b)
+        ]
+        if found:
+            self.fail(self._formatMessage(msg, "; ".join(found)))
 
     def assertRaisesWithLiteralMatch(
         self, expected_exception: Any, expected_exception_message: str, callable_obj: Callable[..., Any] | None = None,
@@ -147,6 +167,29 @@ class GeneralAssertions(unittest.TestCase):
         with context:
             callable_obj(*args, **kwargs)
         return None
+
+
+def _differences(a: Any, b: Any, path: str = "") -> Iterator[tuple[str, str, str]]:
+    """Yield the path of each difference between two nests, and what both have there."""
+    if isinstance(a, Mapping) and isinstance(b, Mapping):
+        one, other = dict(a), dict(b)
+    elif all(isinstance(nest, Sequence) and not isinstance(nest, (str, bytes, bytearray)) for nest in (a, b)):
+        one, other = dict(enumerate(a)), dict(enumerate(b))
+    else:
+        alike = any(isinstance(a, kind) and isinstance(b, kind) for kind in (Set, int, type(a)))
+        if not alike or a != b:
+            yield path, repr(a), repr(b)
+        return
+    for key in {**one, **other}:
+        here = f"{path}[{key!r}]"
+        if key in one and key in other:
+            yield from _differences(one[key], other[key], here)
+        else:
+            yield here, _shown(one, key), _shown(other, key)
+
+
+def _shown(nest: dict[Any, Any], key: Any) -> str:
+    return repr(nest[key]) if key in nest else "missing"
 
 
 class _LiteralMatch:

@@ -139,15 +139,6 @@ class TestCase(ArrayAssertions, GeneralAssertions):
         """Return a thread whose exception is raised by `join`."""
         return CheckedThread(target, args or (), kwargs or {})
 
-    def assertSameStructure(
-        self, a: Any, b: Any, aname: str = "a", bname: str = "b", msg: str | None = None
-    ) -> None:
-        """Assert that two nests have the same structure."""
-        try:
-            nest.assert_same_structure(a, b)
-        except (ValueError, TypeError) as error:
-            self.fail(self._formatMessage(msg, f"{aname} and {bname} differ: {error}"))
-
     @contextlib.contextmanager
     def assertRaisesWithPredicateMatch(
         self, exception_type: Any, expected_err_re_or_predicate: Any

@@ -44,6 +44,22 @@ ACCEPTED = [
     ("assertContainsSubset", {1}, {1, 2}),
     ("assertSameElements", [1, 1, 2], [2, 1]),
     ("assertSequenceAlmostEqual", [1.0], [1.0 + 1e-9]),
+    ("assertAllLess", [1, 2], 3),
+    ("assertAllGreaterEqual", [1, 2], 1),
+    ("assertNotEmpty", [1]),
+    ("assertNoCommonElements", [1], [2]),
+    ("assertSequenceStartsWith", [1], [1, 2]),
+    ("assertContainsInOrder", ["ab", "bc"], "abc"),
+    ("assertContainsExactSubsequence", [1, 2, 3], [2, 3]),
+    ("assertEndsWith", "tensor", "or"),
+    ("assertNotStartsWith", "tensor", "or"),
+    ("assertNotEndsWith", "tensor", "ten"),
+    ("assertItemsEqual", [1, 2, 2], [2, 1, 2]),
+    ("assertIsSubclass", bool, int),
+    ("assertNotIsSubclass", int, bool),
+    ("assertRegexMatch", "tensor", ["^x", "s.r"]),
+    ("assertTotallyOrdered", [1, 1.0], [2], [3, 3]),
+    ("assertSameStructure", {"a": [1, (2, {3})]}, {"a": (1, [2, frozenset({3})])}),
 ]
 
 REFUSED = [
@@ -63,6 +79,28 @@ REFUSED = [
     ("assertNear", (1.0, 2.0, 0.1), "1.0 != 2.0"),
     ("assertEmpty", ([1],), "has length of 1"),
     ("assertBetween", (3, 1, 2), "not between"),
+    ("assertAllLess", ([1, 3], 3), r"1 of 2 elements are not < 3: \[3\]"),
+    ("assertAllGreaterEqual", ([0, 1], 1), r"not >= 1: \[0\]"),
+    ("assertNotEmpty", ([],), "has length of 0"),
+    ("assertNoCommonElements", ([1, 2], [2]), r"Common elements \{2\}"),
+    ("assertSequenceStartsWith", ([2], [1, 2]), "not found at start"),
+    ("assertSequenceStartsWith", ([], [1]), "not found at start"),
+    ("assertContainsInOrder", (["b", "a"], "ab"), "Did not find 'a' in order in 'ab'"),
+    ("assertContainsExactSubsequence", ([1, 2, 3], [1, 3]), "does not contain"),
+    ("assertEndsWith", ("tensor", "ten"), "does not end with 'ten'"),
+    ("assertNotStartsWith", ("tensor", "ten"), "starts with 'ten'"),
+    ("assertNotEndsWith", ("tensor", "or"), "ends with 'or'"),
+    ("assertItemsEqual", ([1, 1], [1]), "Element counts were not equal"),
+    ("assertIsSubclass", (int, bool), "is not a subclass"),
+    ("assertNotIsSubclass", (bool, int), "is a subclass"),
+    ("assertRegexMatch", ("tensor", ["^x", "y"]), "Regex didn't match"),
+    ("assertRegexMatch", ("tensor", "tensor"), "regexes is 'tensor', not a list of patterns"),
+    ("assertSameElements", ("ab", "ba"), "compares no texts"),
+    ("assertTotallyOrdered", ([1, 2], [3]), "1 != 2"),
+    ("assertTotallyOrdered", ([2], [1]), "2 not less than 1"),
+    ("assertSameStructure", ({"a": [1, 2]}, {"a": [1, 3]}), r"a\['a'\]\[1\] is 2 but b\['a'\]\[1\] is 3"),
+    ("assertSameStructure", ([1, 2], [1]), r"a\[1\] is 2 but b\[1\] is missing"),
+    ("assertSameStructure", (1, 1.0), "a is 1 but b is 1.0"),
 ]
 
 
@@ -142,6 +180,10 @@ def test_threads_raise_their_exceptions_when_joined(case):
 
 def test_temporary_folders_and_output(case):
     assert case.get_temp_dir() == case.get_temp_dir()
+    assert case.create_tempfile("a/b.txt", "text").read_text() == "text"
+    assert case.create_tempfile(content=b"\xff").read_bytes() == b"\xff"
+    assert case.create_tempdir("c").is_dir()
+    assert case.create_tempdir().parent.samefile(case.get_temp_dir())
     with case.captureWritesToStream(sys.stdout) as written:
         tf.print("printed", output_stream=sys.stdout)
     assert "printed" in written.contents()
