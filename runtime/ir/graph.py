@@ -258,7 +258,7 @@ class Graph:
     def naming(self) -> late_binding.Naming:
         """Return the unique names of the inputs and operations of this graph."""
         if self._naming is None or self._naming.size != len(self.inputs) + len(self.operations):
-            self._naming = late_binding.Naming(self)
+            self._naming = late_binding.Naming(self, {} if self._naming is None else self._naming.reserved)
         return self._naming
 
     def get_operation_by_name(self, name: str) -> Operation:
@@ -300,10 +300,19 @@ class Graph:
         return late_binding.SymbolicTensor(value, self._builder or late_binding.Builder.of(self))
 
     def as_graph_element(self, obj: Any, allow_tensor: bool = True, allow_operation: bool = True) -> Any:
-        """Return the tensor or operation for an object or a name. KeyError if there is none."""
-        if not isinstance(obj, str):
-            return obj
-        return self.get_tensor_by_name(obj) if ":" in obj else self.get_operation_by_name(obj)
+        """Return the tensor or operation for itself or for its name. Raises KeyError if there is none.
+
+        Raises ValueError for a tensor or an operation if `allow_tensor` or `allow_operation` excludes it.
+        """
+        if isinstance(obj, str):
+            obj = self.get_tensor_by_name(obj) if ":" in obj else self.get_operation_by_name(obj)
+        is_operation = isinstance(obj, Operation)
+        if not is_operation and not isinstance(obj, late_binding.SymbolicTensor):
+            raise TypeError(f"Can not convert a {type(obj).__name__} into a Tensor or Operation.")
+        if not (allow_operation if is_operation else allow_tensor):
+            kinds = ("an Operation", "a Tensor") if is_operation else ("a Tensor", "an Operation")
+            raise ValueError(f"Name {obj.name!r} refers to {kinds[0]}, not {kinds[1]}.")
+        return obj
 
     def as_default(self) -> AbstractContextManager[Graph]:
         """Return a context manager: operations in the block are added to this graph, and not computed.
@@ -342,8 +351,8 @@ class Graph:
         return late_binding.builder_of(self).collections.setdefault(name, [])
 
     def unique_name(self, name: str, mark_as_used: bool = True) -> str:
-        """Return the unique name that an operation called `name` would get."""
-        return self.naming().next(name)
+        """Return the unique name that an operation called `name` would get, and reserve it if `mark_as_used`."""
+        return self.naming().next(getattr(self._builder, "scope", "") + name, mark_as_used)
 
     def made_by(self, value: Value) -> Operation:
         """Return the operation that defines `value`; for an input, an operation of type `placeholder`."""

@@ -18,22 +18,28 @@ class Naming:
     The name of a value consists of the operation's name and the number of the result: `unstack:1`.
     """
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, reserved: dict[int, list[str]]) -> None:
         self.size = len(graph.inputs) + len(graph.operations)
         self._taken: dict[str, int] = {}
         self.values: dict[Value, str] = {}
         self.operations: dict[Operation, str] = {}
         for value in graph.inputs:
             self.values[value] = f"{self._unique(value.name)}:0"
-        for operation in graph.operations:
+        self.reserved = reserved  # names that no operation has, by the number of operations before them
+        for number, operation in enumerate(graph.operations):
+            for name in reserved.get(number, ()):
+                self._unique(name)
             requested_name = operation.outputs[0].name if operation.outputs else operation.op.name
             name = self.operations[operation] = self._unique(requested_name)
             for number, value in enumerate(operation.outputs):
                 self.values[value] = f"{name}:{number}"
 
-    def next(self, requested_name: str) -> str:
-        """Return the name that the next operation would get."""
-        return self._free(requested_name)[0]
+    def next(self, requested_name: str, is_reserved: bool) -> str:
+        """Return the name that the next operation would get; reserve it if `is_reserved`."""
+        if not is_reserved:
+            return self._free(requested_name)[0]
+        self.reserved.setdefault(len(self.operations), []).append(requested_name)
+        return self._unique(requested_name)
 
     def _free(self, requested_name: str) -> tuple[str, str, int]:
         """Return a name that is not taken, and the parts of which it consists."""

@@ -40,7 +40,11 @@ class TestGraphs:
         x = v1.placeholder(tf.float32, name="x")
         names = [v1.placeholder(tf.float32, name="x").name, (x + 1).name, (x + 1).name, tf.constant(1).name]
         assert names == ["x_1:0", "add:0", "add_1:0", "Const:0"]
-        assert graph.unique_name("x") == "x_2"
+        assert graph.unique_name("x", mark_as_used=False) == "x_2"
+        assert [graph.unique_name("x"), graph.unique_name("x")] == ["x_2", "x_3"]
+        with tf.name_scope("scope"):
+            assert graph.unique_name("x") == "scope/x"
+        assert [v1.placeholder(tf.float32, name="x").name, graph.unique_name("x")] == ["x_4:0", "x_5"]
 
     def test_names_that_do_not_exist(self, graph):
         tf.constant(1, name="one")
@@ -50,6 +54,17 @@ class TestGraphs:
             graph.get_tensor_by_name("one")
         with pytest.raises(KeyError, match="refers to an Operation not in the graph"):
             graph.get_operation_by_name("two")
+
+    def test_elements_of_a_graph_by_name_or_by_themselves(self, graph):
+        one = tf.constant(1, name="one")
+        assert graph.as_graph_element("one:0") == graph.as_graph_element(one) == one
+        assert graph.as_graph_element("one") is graph.as_graph_element(one.op) is one.op
+        with pytest.raises(ValueError, match="'one' refers to an Operation, not a Tensor"):
+            graph.as_graph_element("one", allow_operation=False)
+        with pytest.raises(ValueError, match="'one:0' refers to a Tensor, not an Operation"):
+            graph.as_graph_element(one, allow_tensor=False)
+        with pytest.raises(TypeError, match="Can not convert a int into a Tensor or Operation"):
+            graph.as_graph_element(3)
 
     def test_a_graph_can_be_entered_again_and_finished(self):
         graph = tf.Graph()
