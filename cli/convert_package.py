@@ -29,7 +29,6 @@ from .errors import (
     FAULT,
     INTERNAL,
     OK,
-    UNWRITABLE,
     CommandError,
     fault,
     problem,
@@ -59,7 +58,7 @@ def convert(folder: str, out: str, way: Way) -> int:
     try:
         _write(folder, out, paths, texts)
     except OSError as error:
-        raise _unwritable(out, (error.strerror or str(error)).lower()) from None
+        raise output.unwritable(out, (error.strerror or str(error)).lower()) from None
     return code
 
 
@@ -129,13 +128,13 @@ def check_destination(out: str) -> None:
     """Complain about a folder that cannot be made before any work is done for it."""
     if os.path.lexists(out) and not (os.path.isdir(out) and not os.listdir(out)):
         what = "it exists and is not empty" if os.path.isdir(out) else "it is not a directory"
-        raise _unwritable(out, what, fix="remove it first, or name another")
+        raise output.unwritable(out, what, fix="remove it first, or name another")
     parent = os.path.dirname(os.path.abspath(out))
     if not os.path.isdir(parent):
         shown = os.path.dirname(out.rstrip(os.sep))
-        raise _unwritable(out, f"there is no directory `{shown}`", fix=f"mkdir -p {shown}")
+        raise output.unwritable(out, f"there is no directory `{shown}`", fix=f"mkdir -p {shown}")
     if not os.access(parent, os.W_OK):
-        raise _unwritable(out, "permission denied")
+        raise output.unwritable(out, "permission denied")
 
 
 def _write(folder: str, out: str, paths: list[str], texts: Texts) -> None:
@@ -157,7 +156,3 @@ def _write(folder: str, out: str, paths: list[str], texts: Texts) -> None:
         os.rename(unfinished, target)
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)  # it is not there any more when all went well
-
-
-def _unwritable(out: str, reason: str, fix: str = "") -> CommandError:
-    return problem(UNWRITABLE, f"cannot write `{out}`: {reason}", fix=fix)

@@ -22,13 +22,13 @@ def check_destination(path: str, source: str) -> None:
     """Complain about a file that cannot be written before any work is done for it."""
     folder = os.path.dirname(path) or "."
     if not os.path.isdir(folder):
-        raise _unwritable(path, f"there is no directory `{folder}`", fix=f"mkdir -p {folder}")
+        raise unwritable(path, f"there is no directory `{folder}`", fix=f"mkdir -p {folder}")
     if os.path.isdir(path):
-        raise _unwritable(path, "it is a directory", fix="name a file")
+        raise unwritable(path, "it is a directory", fix="name a file")
     if os.path.exists(path) and os.path.exists(source) and os.path.samefile(path, source):
-        raise _unwritable(path, "it is the file that is converted", fix="write to another file")
+        raise unwritable(path, "it is the file that is converted", fix="write to another file")
     if not os.access(path if os.path.exists(path) else folder, os.W_OK):
-        raise _unwritable(path, "permission denied")
+        raise unwritable(path, "permission denied")
 
 
 def write(path: str, text: str) -> None:
@@ -42,7 +42,7 @@ def write(path: str, text: str) -> None:
         else:
             _replace(target, data)
     except OSError as error:
-        raise _unwritable(path, (error.strerror or str(error)).lower()) from None
+        raise unwritable(path, (error.strerror or str(error)).lower()) from None
 
 
 def emit(text: str) -> None:
@@ -64,7 +64,7 @@ def emit(text: str) -> None:
         raise SystemExit(FAILED) from None
     except OSError as error:
         abandon_stdout()
-        raise _unwritable("stdout", (error.strerror or str(error)).lower()) from None
+        raise unwritable("stdout", (error.strerror or str(error)).lower()) from None
 
 
 def flush() -> None:
@@ -113,5 +113,5 @@ def _replace(path: str, data: bytes) -> None:
         raise
 
 
-def _unwritable(path: str, reason: str, fix: str = "") -> CommandError:
+def unwritable(path: str, reason: str, fix: str = "") -> CommandError:
     return problem(UNWRITABLE, f"cannot write `{path}`: {reason}", fix=fix)

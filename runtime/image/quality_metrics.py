@@ -22,13 +22,13 @@ from ..ops.arrays.reshape import reshape
 from ..ops.arrays.shape_ops import shape as shape_of
 from ..ops.arrays.tile_and_pad import pad
 from ..ops.framework.op import Name
+from ..ops.framework.op_families import wrong
 from ..ops.math.arithmetic import pow, squared_difference
 from ..ops.math.cast import cast
 from ..ops.math.elementwise import abs, log, square
 from ..ops.nn.activations import relu
 from ..ops.nn.conv_api import depthwise_conv2d
 from ..ops.nn.pool_api import avg_pool2d
-from ..ops.nn.window_geometry import refusal
 from ..ops.reduce.reductions import reduce_mean, reduce_prod, reduce_sum
 from .convert_dtype import convert_image_dtype
 
@@ -79,7 +79,7 @@ def sobel_edges(image: TensorLike) -> Tensor:
     x = convert_to_tensor(image)
     channels = x.shape[-1] if x.shape.rank == 4 else None
     if channels is None:
-        raise refusal(
+        raise wrong(
             f"sobel_edges: [batch, height, width, channels] with known channels are needed, not {x.shape}"
         )
     filters = np.tile(_SOBEL.transpose(1, 2, 0)[:, :, np.newaxis], (1, 1, channels, 1))
@@ -101,7 +101,7 @@ def _check_pair(one: Tensor, other: Tensor, least: int, what: str) -> None:
         if x.shape.rank is not None and any(
             size is not None and size < least for size in list(x.shape)[-3:-1]
         ):
-            raise refusal(f"{what}: images must be at least {least} by {least}, not {x.shape}")
+            raise wrong(f"{what}: images must be at least {least} by {least}, not {x.shape}")
     if one.shape.rank and other.shape.rank and not one.shape[-3:].is_compatible_with(other.shape[-3:]):
         raise ValueError(f"Two images must have the same shape: {one.shape} and {other.shape}")
 

@@ -15,7 +15,7 @@ from ..core.tensor import EagerTensor, Tensor
 from ..ops.arrays.shape_ops import shape as shape_of
 from ..ops.arrays.strided_slice import slice
 from ..ops.framework.op import Name
-from ..ops.nn.window_geometry import refusal
+from ..ops.framework.op_families import wrong
 from ..ops.random.stateful import uniform
 from ..ops.random.stateless import stateless_uniform
 from .adjust import adjust_brightness, adjust_contrast, adjust_hue, adjust_saturation
@@ -158,6 +158,6 @@ def _crop(value: Any, size: Any, drawn: Callable[..., Any], name: Name) -> Tenso
         if len(parts) != len(known) or any(
             full is not None and part > full for part, full in zip(parts, known, strict=True)
         ):
-            raise refusal(f"Need value.shape >= size, got {list(known)} and {parts}")
+            raise wrong(f"Need value.shape >= size, got {list(known)} and {parts}")
     begin = drawn(shape_of(whole), wanted.dtype) % (whole - wanted + 1)
     return slice(x, begin, wanted, name)  # type: ignore[no-any-return]

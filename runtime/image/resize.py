@@ -17,11 +17,11 @@ from ..core.tensor import EagerTensor, Tensor
 from ..ops.arrays.concat_split import stack
 from ..ops.arrays.reshape import ensure_shape
 from ..ops.framework.op import Name
+from ..ops.framework.op_families import wrong
 from ..ops.image import resize as resizing
 from ..ops.math.arithmetic import maximum, minimum
 from ..ops.math.cast import cast
 from ..ops.math.elementwise import floor, round
-from ..ops.nn.window_geometry import refusal
 from .batch_rank import as_given, batched, height_and_width, require
 from .crop_and_pad import pad_to_bounding_box
 
@@ -75,7 +75,7 @@ def resize(
     if preserve_aspect_ratio:
         wanted = _of_same_proportions(batch, wanted)
     if isinstance(wanted, tuple) and min(wanted) < 1:
-        raise refusal(f"resize: output dimensions must be positive: {wanted}")
+        raise wrong(f"resize: output dimensions must be positive: {wanted}")
     return as_given(_by_method(batch, stack(list(wanted)), method, antialias, name), single)
 
 

@@ -179,14 +179,14 @@ def _check_range(indices: Array, size: int) -> None:
 
 def _take_in_batches(params: Array, indices: Array, axis: int, batch: int) -> Array:
     """Compute `take` with batch axes: row b of the indices selects from row b of `params`."""
-    rows = _batch_index(indices.shape[:batch], indices.ndim - batch)
+    rows = batch_index(indices.shape[:batch], indices.ndim - batch)
     found = np.moveaxis(params, axis, batch)[(*rows, indices)]  # batch, indices' own axes, the rest of params
     count = indices.ndim - batch
     return np.moveaxis(found, range(batch, batch + count), range(axis, axis + count))
 
 
-def _batch_index(shape: tuple[int, ...], inner: int) -> list[Array]:
-    """Return index arrays of the batch axes, which broadcast with the indices."""
+def batch_index(shape: tuple[int, ...], inner: int) -> list[Array]:
+    """Return index arrays of the batch axes, which broadcast with indices that have `inner` axes of their own."""
     rank = len(shape) + inner
     return [
         np.arange(size).reshape(*(-1 if j == i else 1 for j in range(rank))) for i, size in enumerate(shape)

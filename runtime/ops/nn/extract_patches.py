@@ -17,9 +17,9 @@ from ...ir.value_types import TensorType
 from ..arrays.shape_ops import shape as shape_of
 from ..framework.attribute_parsers import Axes
 from ..framework.op import Input, Ints, Name, op
-from ..framework.op_families import BOOLS, NUMERIC, Array, require_dtype
+from ..framework.op_families import BOOLS, NUMERIC, Array, require_dtype, wrong
 from ..framework.static_values import checked_dims, dims
-from .window_geometry import Sliding, output_size, per_axis, refusal, sliding
+from .window_geometry import Sliding, output_size, per_axis, sliding
 
 
 @export("image.extract_patches")
@@ -38,7 +38,7 @@ def extract_patches(
     [[[[1, 2, 4, 5], [2, 3, 5, 6]]]]
     """
     if padding not in ("SAME", "VALID"):
-        raise refusal(f"extract_patches: `padding` must be 'SAME' or 'VALID', not {padding!r}")
+        raise wrong(f"extract_patches: `padding` must be 'SAME' or 'VALID', not {padding!r}")
     window, steps, dilations = (
         per_axis(value, 2, False, f"extract_patches: {what}")
         for value, what in ((sizes, "sizes"), (strides, "strides"), (rates, "rates"))

@@ -21,8 +21,8 @@ from ...ir.value_types import TensorType
 from ..arrays.tile_and_pad import reverse
 from ..framework.attribute_parsers import Axes
 from ..framework.op import Name, Same, op
-from ..framework.op_families import REAL, Array, require_dtype
-from .window_geometry import Sliding, output_size, per_axis, refusal, sliding
+from ..framework.op_families import REAL, Array, require_dtype, wrong
+from .window_geometry import Sliding, output_size, per_axis, sliding
 
 
 @export("nn.dilation2d")
@@ -52,7 +52,7 @@ def dilation2d(
             f"`data_format` values other than NHWC are not supported. Received: data_format={data_format}"
         )
     if padding not in ("SAME", "VALID"):
-        raise refusal(f"dilation2d: `padding` must be 'SAME' or 'VALID', not {padding!r}")
+        raise wrong(f"dilation2d: `padding` must be 'SAME' or 'VALID', not {padding!r}")
     steps = per_axis(strides, 2, False, "dilation2d: strides")
     rates = per_axis(dilations, 2, False, "dilation2d: dilations")
     return dilated(input, filters, steps, rates, padding, name)  # type: ignore[no-any-return]

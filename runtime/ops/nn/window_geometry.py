@@ -21,9 +21,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ... import errors
-from ...ir.builder import current
 from ..framework.attribute_parsers import read_axes
+from ..framework.op_families import wrong
 
 Array = Any
 Pairs = tuple[int, ...]
@@ -156,11 +155,6 @@ def output_size(
     return count
 
 
-def refusal(message: str) -> Exception:
-    """Return the error for an invalid argument: InvalidArgumentError in eager mode, ValueError while tracing."""
-    return errors.InvalidArgumentError(message) if current() is None else ValueError(message)
-
-
 def is_channels_first(data_format: str | None, spatial: int, what: str) -> bool:
     """Return whether a format such as "NHWC" or "NCHW" has its channels before the spatial axes.
 
@@ -191,7 +185,7 @@ def per_axis(value: Any, spatial: int, channels_first: bool, what: str) -> tuple
         lengths = ", ".join(map(str, sorted({1, spatial})))
         raise ValueError(f"{what} should be of length {lengths} or {spatial + 2} but was {len(given)}")
     if min(given) <= 0:
-        raise refusal(f"{what} must be positive, not {list(given)}")
+        raise wrong(f"{what} must be positive, not {list(given)}")
     return given if len(given) == spatial else given * spatial
 
 
@@ -212,7 +206,7 @@ def read_padding(padding: Any, spatial: int, channels_first: bool, what: str) ->
     """
     if isinstance(padding, str):
         if padding not in ("SAME", "VALID"):
-            raise refusal(f"{what}: `padding` must be 'SAME', 'VALID' or a list. Received: {padding!r}")
+            raise wrong(f"{what}: `padding` must be 'SAME', 'VALID' or a list. Received: {padding!r}")
         return padding, ()
     pairs = [tuple(int(number) for number in pair) for pair in padding]
     if len(pairs) != spatial + 2 or any(len(pair) != 2 for pair in pairs):

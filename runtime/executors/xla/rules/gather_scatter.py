@@ -8,6 +8,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
+from ....ops.arrays.gather_ops import batch_index
 from ..rule_registry import NotLoweredError, lowers
 from ..symbolic_sizes import extent
 from .indexing import is_traced
@@ -21,14 +22,6 @@ def checked(site: Any, indices: Array, size: int) -> Array:
     size = extent(size)
     site.demand((wide >= 0) & (wide < size))
     return jnp.clip(wide, 0, jnp.maximum(size - 1, 0))
-
-
-def _batch_index(shape: Sequence[int], inner: int) -> list[Array]:
-    """Return index arrays of the batch axes, which broadcast with indices that have `inner` axes of their own."""
-    rank = len(shape) + inner
-    return [
-        np.arange(size).reshape(*(-1 if j == i else 1 for j in range(rank))) for i, size in enumerate(shape)
-    ]
 
 
 def _is_empty(site: Any, *arrays: Array) -> bool:
@@ -50,7 +43,7 @@ def _(site: Any, params: Array, indices: Array) -> Array:
     if not batch:
         return jnp.take(params, indices, axis, mode="clip")
     count = indices.ndim - batch
-    rows = _batch_index(indices.shape[:batch], count)
+    rows = batch_index(indices.shape[:batch], count)
     found = jnp.moveaxis(params, axis, batch)[(*rows, indices)]
     return jnp.moveaxis(found, range(batch, batch + count), range(axis, axis + count))
 
@@ -65,14 +58,14 @@ def _(site: Any, rows: Array, indices: Array, shape: Array) -> Array:
         return result
     count = indices.ndim - batch
     moved = jnp.moveaxis(rows, range(dim, dim + count), range(batch, batch + count))
-    index = (*_batch_index(indices.shape[:batch], count), indices)
+    index = (*batch_index(indices.shape[:batch], count), indices)
     return jnp.moveaxis(jnp.moveaxis(result, dim, batch).at[index].add(moved), batch, dim)
 
 
 def _coordinates(site: Any, indices: Array, sizes: Sequence[int], batch: int = 0) -> tuple[Any, ...]:
     """Demand that coordinates, along the last axis of `indices`, are in these sizes; return them as an index."""
     columns = [checked(site, indices[..., i], size) for i, size in enumerate(sizes)]
-    return (*_batch_index(indices.shape[:batch], indices.ndim - 1 - batch), *columns)
+    return (*batch_index(indices.shape[:batch], indices.ndim - 1 - batch), *columns)
 
 
 @lowers("gather_nd")
