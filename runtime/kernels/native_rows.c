@@ -58,25 +58,28 @@ static int are_inside(const int64_t *positions, npy_intp count, npy_intp height)
 static PyObject *combine(PyObject *module, PyObject *arguments)
 {
     const char *name;
-    PyArrayObject *result, *positions, *rows;
-    if (!PyArg_ParseTuple(arguments, "sO!O!O!", &name, &PyArray_Type, &result, &PyArray_Type, &positions, &PyArray_Type,
-                          &rows))
-        return NULL;
-    int type = PyArray_TYPE(result), kind = kind_of(type), which = 0;
+    PyArrayObject *result;
+    PyObject *positions, *given;
+    if (!PyArg_ParseTuple(arguments, "sO!OO", &name, &PyArray_Type, &result, &positions, &given)) return NULL;
+    int type = PyArray_TYPE(result), kind = kind_of(type), which = 0, is_done = 0;
     while (which < 4 && strcmp(name, names[which])) which++;
-    int fits = kind >= 0 && which < 4 && PyArray_TYPE(rows) == type && PyArray_EquivTypenums(PyArray_TYPE(positions), NPY_INT64);
-    fits = fits && PyArray_IS_C_CONTIGUOUS(result) && PyArray_ISBEHAVED(result) && PyArray_ISCARRAY_RO(positions)
-           && PyArray_ISCARRAY_RO(rows) && PyArray_NDIM(result) == 2 && PyArray_NDIM(positions) == 1 && PyArray_NDIM(rows) == 2;
-    if (!fits || PyArray_DIM(rows, 0) != PyArray_DIM(positions, 0) || PyArray_DIM(rows, 1) != PyArray_DIM(result, 1))
-        Py_RETURN_FALSE;
-    int is_done;
-    Py_BEGIN_ALLOW_THREADS
-    is_done = are_inside(PyArray_DATA(positions), PyArray_DIM(positions, 0), PyArray_DIM(result, 0));
-    if (is_done)
-        loops[kind][which](PyArray_DATA(result), PyArray_DATA(positions), PyArray_DATA(rows), PyArray_DIM(rows, 0),
-                           PyArray_DIM(rows, 1));
-    Py_END_ALLOW_THREADS
-    return PyBool_FromLong(is_done);
+    int fits = kind >= 0 && which < 4 && PyArray_ISCARRAY(result) && PyArray_NDIM(result) > 0 && PyArray_Check(given);
+    if (!fits || PyArray_TYPE((PyArrayObject *)given) != type) Py_RETURN_FALSE;
+    int flags = NPY_ARRAY_CARRAY_RO | NPY_ARRAY_FORCECAST;
+    PyArrayObject *places = (PyArrayObject *)PyArray_FROMANY(positions, NPY_INT64, 0, 0, flags);
+    PyArrayObject *rows = (PyArrayObject *)PyArray_FROMANY(given, type, 0, 0, flags);
+    npy_intp width = PyArray_MultiplyList(PyArray_DIMS(result) + 1, PyArray_NDIM(result) - 1);
+    if (places != NULL && rows != NULL && PyArray_SIZE(rows) > 0 && PyArray_SIZE(rows) == PyArray_SIZE(places) * width) {
+        Py_BEGIN_ALLOW_THREADS
+        is_done = are_inside(PyArray_DATA(places), PyArray_SIZE(places), PyArray_DIM(result, 0));
+        if (is_done)
+            loops[kind][which](PyArray_DATA(result), PyArray_DATA(places), PyArray_DATA(rows), PyArray_SIZE(places), width);
+        Py_END_ALLOW_THREADS
+    }
+    int failed = places == NULL || rows == NULL;
+    Py_XDECREF(places);
+    Py_XDECREF(rows);
+    return failed ? NULL : PyBool_FromLong(is_done);
 }
 
 #define WEIGHTED(width)                                                                                          \

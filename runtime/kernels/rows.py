@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import errors
 from .orders import stable_order
 from .thread_pool import run_all
 
@@ -38,12 +39,8 @@ def combine_rows(ufunc: np.ufunc, result: Array, positions: Array, rows: Array) 
     """
     if ufunc is np.subtract:
         ufunc, rows = np.add, np.negative(rows)
-    width = math.prod(result.shape[1:])
-    if native is not None and 0 < rows.size == np.size(positions) * width and result.flags.c_contiguous:
-        places = np.ascontiguousarray(positions, np.int64).reshape(-1)
-        flat = np.ascontiguousarray(rows).reshape(-1, width)
-        if native.combine(ufunc.__name__, result.reshape(-1, width), places, flat):
-            return
+    if native is not None and native.combine(ufunc.__name__, result, positions, rows):
+        return
     is_plain = np.shape(rows) == (*np.shape(positions), *result.shape[1:]) and rows.dtype == result.dtype
     if not (is_plain and rows.size and ufunc in _COMMUTATIVE):
         ufunc.at(result, positions, rows)
@@ -97,22 +94,39 @@ def add_weighted(result: Array, positions: Array, rows: Array, sources: Array, w
     run_all(*(functools.partial(add, part) for part in parts))
 
 
-def row_numbers(coordinates: Array, shape: tuple[int, ...], batch: int = 0) -> tuple[Array, tuple[int, ...]]:
+def row_numbers(
+    coordinates: Array, shape: tuple[int, ...], batch: int = 0, what: str = "shape"
+) -> tuple[Array, tuple[int, ...]]:
     """Return the rows that coordinates select, and the shape of the array with the axes merged that they index.
 
     The last axis of `coordinates` has those of the axes after the first `batch`, which select from their own rows.
+    Raise InvalidArgumentError, which names `what` the shape is, if they are outside of it.
 
     >>> row_numbers(np.array([[1, 0], [0, 2]]), (2, 3, 4))
     (array([3, 2]), (6, 4))
     """
     depth = batch + coordinates.shape[-1]
-    numbers: Any = np.zeros(coordinates.shape[:-1], np.int64)
-    for axis, size in enumerate(shape[batch:depth]):
-        numbers = numbers * size + coordinates[..., axis].astype(np.int64, copy=False)
+    if coordinates.size:
+        try:
+            numbers = np.ravel_multi_index(coordinates.T, shape[batch:depth]).T
+        except ValueError as error:
+            raise _outside(coordinates, shape[batch:depth], what, shape) from error
+    else:
+        numbers = np.zeros(coordinates.shape[:-1], np.int64)
     if batch:
         outer = np.arange(math.prod(shape[:batch])) * math.prod(shape[batch:depth])
         numbers += outer.reshape(*shape[:batch], *(1,) * (numbers.ndim - batch))
     return numbers, (math.prod(shape[:depth]), *shape[depth:])
+
+
+def _outside(coordinates: Array, sizes: tuple[int, ...], what: str, shape: tuple[int, ...]) -> Exception:
+    """Return the error that names the first coordinates that are outside of `sizes`."""
+    wrong = (coordinates < 0) | (coordinates >= np.array(sizes, np.int64))
+    position = tuple(np.argwhere(wrong.any(-1))[0].tolist())
+    at = f"[{','.join(map(str, position))}]" if position else ""
+    return errors.InvalidArgumentError(
+        f"indices{at} = {coordinates[position].tolist()} does not index into {what} [{','.join(map(str, shape))}]"
+    )
 
 
 def combine_at(ufunc: np.ufunc, result: Array, coordinates: Array, updates: Array, batch: int = 0) -> None:

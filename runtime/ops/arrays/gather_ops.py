@@ -101,7 +101,7 @@ def _(params: Array, indices: Array, axis: int, batch_dims: int) -> Array:
         except IndexError:
             pass  # the check below reports the index that is out of range
     size = params.shape[axis]
-    if np.ndim(indices) == 0:
+    if indices.ndim == 0:
         if not 0 <= indices < size:
             raise errors.InvalidArgumentError(f"indices = {indices} is not in [0, {size})")
         return params.take(int(indices), axis) if axis else params[int(indices), ...]
@@ -221,9 +221,7 @@ def _check_coordinates(indices: Any) -> None:
 
 @gather_nd.kernel
 def _(params: Array, indices: Array, batch_dims: int) -> Array:
-    depth = indices.shape[-1]
-    check_coordinates(indices, params.shape[batch_dims : batch_dims + depth], "param shape", params.shape)
-    numbers, merged = row_numbers(indices, params.shape, batch_dims)
+    numbers, merged = row_numbers(indices, params.shape, batch_dims, "param shape")
     return params.reshape(merged).take(numbers, 0)
 
 
@@ -248,8 +246,6 @@ def put_back_nd(
 @put_back_nd.kernel
 def _(updates: Array, indices: Array, shape: Array, batch_dims: int) -> Array:
     result = np.zeros(checked_dims(shape), updates.dtype)
-    sizes = result.shape[batch_dims : batch_dims + indices.shape[-1]]
-    check_coordinates(indices, sizes, "shape", result.shape)
     combine_at(np.add, result, indices, updates, batch_dims)
     return result
 
@@ -312,26 +308,3 @@ def _(values: Array, indices: Array, shape: Array, axis: int) -> Array:
 
 
 put_along.gradient(lambda dy, y, values, indices, shape, axis: (take_along(dy, indices, axis), None, None))
-
-
-_FEW = 16
-"""Up to this number of indices, a Python loop is faster than array operations."""
-
-
-def check_coordinates(indices: Array, sizes: tuple[int, ...], what: str, shape: tuple[int, ...]) -> None:
-    """Raise InvalidArgumentError unless the coordinates along the last axis of `indices` are inside `sizes`."""
-    if not indices.size:
-        return
-    if indices.size <= _FEW and indices.shape[-1] == len(sizes):
-        rows = indices.reshape(-1, len(sizes)).tolist()
-        if all(0 <= coordinate < size for row in rows for coordinate, size in zip(row, sizes, strict=True)):
-            return
-    unsigned = indices.view(f"u{indices.dtype.itemsize}")  # negative numbers are large ones
-    if any((unsigned[..., axis] >= size).any() for axis, size in enumerate(sizes)):
-        wrong = (unsigned >= np.array(sizes, unsigned.dtype)).any(axis=-1)
-        position = tuple(np.argwhere(wrong)[0].tolist())
-        at = listed(position) if position else ""
-        coordinates = "[" + ", ".join(map(str, indices[position].tolist())) + "]"
-        raise errors.InvalidArgumentError(
-            f"indices{at} = {coordinates} does not index into {what} {listed(shape)}"
-        )

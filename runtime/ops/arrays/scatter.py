@@ -5,6 +5,7 @@ tensor_scatter_nd_update([0, 0, 0], indices=[[2], [0]], updates=[5, 7])     7 0 
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -15,13 +16,13 @@ from ...core import shapes
 from ...core.export import export
 from ...ir.traits import UPDATE
 from ...ir.value_types import TensorType
-from ...kernels.rows import combine_at
+from ...kernels.rows import combine_rows, row_numbers
 from ..framework.op import Input, Ints, Name, Op, Same, op
 from ..framework.static_values import checked_dims, dims, listed
 from ..math.cast import cast
 from ..math.comparison import equal
 from .creation import zeros_like
-from .gather_ops import check_coordinates, gather_nd
+from .gather_ops import gather_nd
 
 Array = Any
 
@@ -41,12 +42,10 @@ def scatter_nd(indices: Ints, updates: Input, shape: Ints, name: Name = None) ->
 
 @scatter_nd.kernel
 def _(indices: Array, updates: Array, shape: Array) -> Array:
-    result = np.full(checked_dims(shape), b"" if updates.dtype == object else 0, updates.dtype)
+    result = np.zeros(checked_dims(shape), updates.dtype)
     if updates.dtype == object:
-        np.add.at(result, _coordinates(indices, updates, result.shape), updates)
-    else:
-        _coordinates(indices, updates, result.shape)
-        combine_at(np.add, result, indices, updates)
+        result.fill(b"")
+    _put(partial(combine_rows, np.add), result, indices, updates)
     return result
 
 
@@ -59,6 +58,11 @@ def check_updates(indices: shapes.Dims, updates: shapes.Dims, shape: shapes.Dims
     if indices is None or updates is None or shape is None or indices[-1] is None:
         return
     outer, depth = len(indices) - 1, indices[-1]
+    if depth > len(shape):
+        raise ValueError(
+            f"The innermost dimension of indices[shape={listed(indices)}] must be at most {len(shape)}, "
+            f"the rank of output.shape={listed(shape)}"
+        )
     if not shapes.compatible(indices[:-1], updates[:outer]):
         raise ValueError(
             f"Dimensions [0,{outer}) of indices[shape={listed(indices)}] must match "
@@ -72,20 +76,17 @@ def check_updates(indices: shapes.Dims, updates: shapes.Dims, shape: shapes.Dims
         )
 
 
-def _coordinates(indices: Array, updates: Array, shape: tuple[int, ...]) -> tuple[Any, ...]:
-    """Return the NumPy index that corresponds to the coordinates."""
+def _put(put: Callable[..., Any], result: Array, indices: Array, updates: Array) -> None:
+    """Call `put(rows, numbers, updates)` with the rows of the array `result` that the coordinates select."""
     depth = indices.shape[-1] if indices.ndim else 0
-    if not depth or updates.shape != (*indices.shape[:-1], *shape[depth:]):
-        check_updates(indices.shape, updates.shape, shape)
-    check_coordinates(indices, shape[:depth], "shape", shape)
-    return (*(indices[..., dim] for dim in range(depth)), ...)
+    if not 0 < depth <= result.ndim or updates.shape != (*indices.shape[:-1], *result.shape[depth:]):
+        check_updates(indices.shape, updates.shape, result.shape)
+    numbers, merged = row_numbers(indices, result.shape)
+    put(result.reshape(merged), numbers, updates)
 
 
-def _scatter_into(name: str, put: Callable[..., Any], combine: Callable[..., Any], manual: str) -> Op:
-    """Declare one operation of the table below; `put(array, indices, updates)` writes to a copy of the tensor.
-
-    `combine(old, update, out=old)` updates a single element or slice.
-    """
+def _scatter_into(name: str, put: Callable[..., Any], manual: str) -> Op:
+    """Declare one operation of the table below; `put(rows, numbers, updates)` writes to a copy of the tensor."""
 
     def rule(tensor: Same, indices: Ints, updates: Same, name: Name = None) -> TensorType:
         check_updates(indices.shape, updates.shape, tensor.shape)
@@ -93,12 +94,7 @@ def _scatter_into(name: str, put: Callable[..., Any], combine: Callable[..., Any
 
     def kernel(tensor: Array, indices: Array, updates: Array) -> Array:
         result = tensor.copy()
-        index = _coordinates(indices, updates, result.shape)
-        if 0 < indices.size == len(index) - 1:
-            element = result[(*indices.ravel().tolist(), ...)]
-            combine(element, updates.reshape(element.shape), out=element)
-        else:
-            put(result, indices, updates)
+        _put(put, result, indices, updates)
         return result
 
     rule.__name__, rule.__qualname__, rule.__doc__ = name, name, manual
@@ -109,33 +105,32 @@ def _scatter_into(name: str, put: Callable[..., Any], combine: Callable[..., Any
 
 tensor_scatter_nd_update = _scatter_into(
     "tensor_scatter_nd_update",
-    lambda array, indices, updates: array.__setitem__((*np.moveaxis(indices, -1, 0), ...), updates),
-    lambda old, new, out: np.copyto(out, new),
+    operator.setitem,
     """`tensor` with the elements or slices at `indices` replaced by `updates`.
 
     >>> tensor_scatter_nd_update([0, 0, 0], [[2], [0]], [5, 7])
     <tf.Tensor: shape=(3,), dtype=int32, numpy=array([7, 0, 5], dtype=int32)>
     """,
 )
-tensor_scatter_nd_add = _scatter_into("tensor_scatter_nd_add", partial(combine_at, np.add), np.add,
+tensor_scatter_nd_add = _scatter_into("tensor_scatter_nd_add", partial(combine_rows, np.add),
     """`tensor` with `updates` added to the elements or slices at `indices`.
 
     >>> tensor_scatter_nd_add([1, 1, 1], [[2], [2]], [5, 7])
     <tf.Tensor: shape=(3,), dtype=int32, numpy=array([ 1,  1, 13], dtype=int32)>
     """)  # fmt: skip
-tensor_scatter_nd_sub = _scatter_into("tensor_scatter_nd_sub", partial(combine_at, np.subtract), np.subtract,
+tensor_scatter_nd_sub = _scatter_into("tensor_scatter_nd_sub", partial(combine_rows, np.subtract),
     """`tensor` with `updates` subtracted from the elements or slices at `indices`.
 
     >>> tensor_scatter_nd_sub([1, 1], [[0]], [5])
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([-4,  1], dtype=int32)>
     """)  # fmt: skip
-tensor_scatter_nd_max = _scatter_into("tensor_scatter_nd_max", partial(combine_at, np.maximum), np.maximum,
+tensor_scatter_nd_max = _scatter_into("tensor_scatter_nd_max", partial(combine_rows, np.maximum),
     """`tensor` with the larger of the old value and the update at `indices`.
 
     >>> tensor_scatter_nd_max([1, 9], [[0], [1]], [5, 5])
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([5, 9], dtype=int32)>
     """)  # fmt: skip
-tensor_scatter_nd_min = _scatter_into("tensor_scatter_nd_min", partial(combine_at, np.minimum), np.minimum,
+tensor_scatter_nd_min = _scatter_into("tensor_scatter_nd_min", partial(combine_rows, np.minimum),
     """`tensor` with the smaller of the old value and the update at `indices`.
 
     >>> tensor_scatter_nd_min([1, 9], [[0], [1]], [5, 5])

@@ -14,7 +14,6 @@ from ...core import shapes
 from ...ir.traits import UPDATE
 from ...ir.value_types import TensorType
 from ...kernels.rows import combine_rows, row_numbers
-from ..arrays.gather_ops import check_coordinates
 from ..arrays.scatter import check_updates
 from ..framework import op_families
 from ..framework.op import Input, Name, Ref, op
@@ -101,7 +100,6 @@ def _scattered(before: Array, indices: Array, updates: Array, how: str, nd: bool
     indices, updates = np.asarray(indices), np.asarray(updates)
     if nd:
         check_updates(indices.shape, updates.shape, before.shape)
-        check_coordinates(indices, before.shape[: indices.shape[-1]], "shape", before.shape)
         numbers, merged = row_numbers(indices, before.shape)
         return _changed(before.reshape(merged), numbers, updates, how).reshape(before.shape)
     _check_rows(indices.shape, updates.shape, before.shape)

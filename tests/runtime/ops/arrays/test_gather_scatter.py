@@ -159,6 +159,19 @@ def test_single_and_batched_indices_agree(index: Any) -> None:
     assert texts.numpy().tolist() == [b"a", b"c"]
 
 
+@pytest.mark.parametrize(
+    "scatter",
+    [
+        lambda at, new: tf.scatter_nd(at, new, [2, 3]),
+        lambda at, new: tf.tensor_scatter_nd_add(x, at, new),
+        lambda at, new: tf.Variable(x).scatter_nd_update(at, new),
+    ],
+)
+def test_scatters_refuse_more_coordinates_than_axes(scatter: Any) -> None:
+    with refuses(r"indices\[shape=\[1,3\]\] must be at most 2, the rank of output.shape=\[2,3\]"):
+        scatter([[0, 1, 2]], [7])
+
+
 def test_tensor_scatter_checks_shapes_and_places() -> None:
     with refuses(r"indices\[0\] = \[5\] does not index into shape \[2,3\]"):
         tf.tensor_scatter_nd_update(x, [[5]], [[1, 2, 3]])
