@@ -101,10 +101,7 @@ def share(begin: int, end: int) -> None:
 
 def run_parts(*works: Callable[[], object]) -> None:
     """Run functions with products on one BLAS thread each, in parallel in the thread pool."""
-    if len(works) == 1:
-        run(works[0])
-    else:
-        run(run_all, *works)
+    run(run_all, *works)
 
 
 def _forget() -> None:

@@ -96,6 +96,9 @@ def run_in_pool(work: Callable[[], None], threads: int) -> None:
 
 def run_all(*works: Callable[[], object]) -> None:
     """Run all functions in parallel; raise the failure of the first that fails."""
+    if len(works) == 1:
+        works[0]()
+        return
     from ..config.threading import threads_between  # at first use: it is a namespace of the runtime
 
     numbers = itertools.count()

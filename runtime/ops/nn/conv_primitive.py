@@ -166,6 +166,7 @@ def conv_backprop_filter(
     return TensorType(input.dtype, sizes)
 
 
+@functools.lru_cache(256)
 def _setting(
     full: Any, window: Any, strides: Any, padding: str, explicit: Any, dilations: Any, data_format: str
 ) -> tuple[Any, Sliding, int]:

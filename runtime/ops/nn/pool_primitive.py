@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -49,6 +49,7 @@ def _pooled(shape: shapes.Dims, ksize: Sizes, strides: Sizes, padding: str, expl
     )  # fmt: skip
 
 
+@lru_cache(256)
 def _slide(shape: Any, ksize: Sizes, strides: Sizes, padding: str, explicit: Pairs) -> Sliding:
     if len(shape) != len(ksize):
         raise errors.InvalidArgumentError(
