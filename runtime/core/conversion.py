@@ -206,7 +206,7 @@ def _demanded(array: np.ndarray[Any, Any], value: Any) -> np.ndarray[Any, Any]:
     """
     if type(value) is float and abs(value) < 1e38:  # the common case
         return array
-    if np.logical_or.reduce(np.isinf(array), None) and current() is None:
+    if np.count_nonzero(np.isinf(array)) and current() is None:
         for single, number in zip(array.flat, np.array(value, np.float64).flat, strict=True):
             if np.isinf(single) and not np.isinf(number):
                 raise ValueError(

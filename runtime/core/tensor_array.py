@@ -14,7 +14,6 @@ import numpy as np
 
 from .. import dtypes
 from ..ir.builder import current, stack
-from ..ir.value_types import ListType
 from . import late_binding, shapes
 from .conversion import convert_to_tensor
 from .export import export
@@ -81,9 +80,7 @@ class TensorArray:
     @property
     def element_shape(self) -> shapes.TensorShape:
         """The static shape common to all elements."""
-        spec = self._flow.spec
-        assert isinstance(spec, ListType)
-        return shapes.of_dims(spec.element.shape if self._infer_shape else self._declared)
+        return shapes.of_dims(self._element()["element_shape"])
 
     def with_flow(self, flow: Any) -> TensorArray:
         """Return this array with another state and the same number of elements."""
@@ -215,7 +212,11 @@ class TensorArray:
         return self.with_flow(self._flow)
 
     def _element(self) -> dict[str, Any]:
-        return {"dtype": self.dtype, "element_shape": self.element_shape.sizes}
+        spec: Any = self._flow.spec
+        return {
+            "dtype": self.dtype,
+            "element_shape": spec.element.shape if self._infer_shape else self._declared,
+        }
 
     def _rows(self, flow: Any, chosen: Any) -> dict[str, Any]:
         """Return the keyword arguments of `_element`, for rows of one tensor.
@@ -223,7 +224,7 @@ class TensorArray:
         Eager code stacks an empty array of unknown element shape as scalars, as TensorFlow does; graphs refuse.
         """
         found = self._element()
-        if isinstance(flow, EagerArray) and not self.element_shape.is_fully_defined():
+        if isinstance(flow, EagerArray) and not shapes.is_static(found["element_shape"]):
             count = len(self) if chosen is flow else convert_to_tensor(chosen).shape[0]
             return found if count else found | {"element_shape": ()}
         return found

@@ -38,11 +38,9 @@ def stable_order(
         packed.sort()
         packed &= (1 << bits) - 1
         return packed.swapaxes(axis, -1)
-    if is_descending:  # the ascending order of the reversed values, read backwards
-        order = np.flip(size - 1 - np.argsort(np.flip(values, axis), axis, kind="stable"), axis)
-    else:
-        order = np.argsort(values, axis, kind="stable")
-    return order.swapaxes(axis, -1)[..., :count].swapaxes(axis, -1)
+    step = -1 if is_descending else 1  # then it is the ascending order of the reversed values, read backwards
+    order = values.swapaxes(axis, -1)[..., ::step].argsort(-1, "stable")[..., ::step]
+    return (size - 1 - order if is_descending else order)[..., :count].swapaxes(axis, -1)
 
 
 def take_along_last(x: Array, indices: Array) -> Array:
@@ -158,13 +156,12 @@ def distinct(x: Array) -> tuple[Array, Array]:
             )
             is_there = np.zeros(high - low + 1, bool)
             is_there[keys] = True
-            return np.flatnonzero(is_there).astype(x.dtype) + x.dtype.type(low), (np.cumsum(is_there) - 1)[
-                keys
-            ]
+            found = is_there.nonzero()[0].astype(x.dtype) + x.dtype.type(low)
+            return found, (is_there.cumsum() - 1)[keys]
     order = stable_order(x)
     ordered = x[order]
     is_first = np.ones(len(x), bool)
     np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
     positions = np.empty(len(x), np.int64)
-    positions[order] = np.cumsum(is_first) - 1
+    positions[order] = is_first.cumsum() - 1
     return ordered[is_first], positions

@@ -125,7 +125,8 @@ def looked_up(table: Table, x: Array) -> Array | None:
     """Return the function of floats of up to 32 bits; None for others, and without the extension."""
     if native is None or x.dtype.itemsize > 4:
         return None
-    return table(np.asarray(x, np.float32, order="C")).astype(x.dtype, copy=False)
+    found = table(np.asarray(x, np.float32, order="C"))
+    return found if x.dtype == found.dtype else found.astype(x.dtype)
 
 
 def tabulated(formula: Formula) -> Formula:

@@ -226,9 +226,9 @@ def chosen_rows(
 
 @chosen_rows.kernel
 def _(indices: Array, depth: Array, on_value: Array, off_value: Array, axis: int) -> Array:
-    shape = np.shape(indices)
+    shape = indices.shape
     dim = axis % (len(shape) + 1)
-    size, flat = checked_size(depth, "depth"), np.reshape(indices, -1)
+    size, flat = checked_size(depth, "depth"), indices.reshape(-1)
     found = np.empty((len(flat), size), on_value.dtype)
     found.fill(off_value)
     (rows,) = ((flat >= 0) & (flat < size)).nonzero()

@@ -245,11 +245,11 @@ def first_appearances(x: Array) -> tuple[Array, Array]:
     >>> [part.tolist() for part in first_appearances(np.array([7, 3, 7]))]
     [[7, 3], [0, 1, 0]]
     """
-    if x.dtype == object:
+    if x.dtype == object or len(x) < _HASHED:
         items = x.tolist()
         rows = defaultdict[Any, int](itertools.count().__next__)
         positions = np.fromiter(map(rows.__getitem__, items), np.int64, len(items))
-        return np.fromiter(rows, object, len(rows)), positions
+        return np.fromiter(rows, x.dtype, len(rows)), positions
     found, numbers = orders.distinct(x)
     first = np.empty(len(found), np.int64)
     first[numbers[::-1]] = np.arange(len(x))[::-1]  # the last one counts
@@ -258,6 +258,9 @@ def first_appearances(x: Array) -> tuple[Array, Array]:
     places[order] = np.arange(len(first))
     return x[first[order]], places[numbers]
 
+
+_HASHED = 32
+"""Up to this number of elements, a dictionary is faster than sorting."""
 
 distinct.no_gradient("TensorFlow has none: an element may be different from others, or not, by a little")
 
@@ -301,7 +304,7 @@ def _check_width(maxlen: int) -> None:
 def _(lengths: Array, maxlen: Array, dtype: dtypes.DType) -> Array:
     _check_width(int(maxlen))
     width = int(maxlen) if maxlen >= 0 else int(np.max(lengths, initial=0))
-    return (np.arange(width) < np.expand_dims(lengths, -1)).astype(dtype.numpy)
+    return (np.arange(width) < lengths[..., None]).astype(dtype.numpy)
 
 
 @export("reverse_sequence")

@@ -38,9 +38,9 @@ def contracted(equation: str, factors: Sequence[Array]) -> Array:
     >>> contracted("ij,jk->ik", [np.eye(2), np.ones((2, 3))]).tolist()
     [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]]
     """
-    if len(factors) == 1 or any(factor.dtype.char not in FAST for factor in factors):
+    if len(factors) == 1 or not FAST.issuperset([x.dtype.char for x in factors]):
         return np.einsum(equation, *factors)
-    steps = _steps(equation, tuple(factor.shape for factor in factors))
+    steps = _steps(equation, tuple([x.shape for x in factors]))
     if steps is None:
         return np.einsum(equation, *factors)
     left = list(factors)

@@ -162,7 +162,7 @@ def _written(array: PersistentArray, at: int, value: Any) -> PersistentArray:
 
 def _filled(items: list[Any], dtype: Any, element_shape: shapes.Dims) -> list[Any]:
     """Return the elements, with zeros for those that were never written."""
-    if not any(item is None for item in items):
+    if type(None) not in map(type, items):
         return items
     like = next((item for item in items if item is not None), None)
     shape: Any = np.shape(like) if like is not None else element_shape

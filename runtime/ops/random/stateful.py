@@ -11,7 +11,7 @@ stream.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from ... import dtypes, errors
@@ -27,8 +27,8 @@ from ..framework.static_values import checked_dims, checked_size, dims, size
 
 Array = Any
 
-_FLOATS = (dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64)
-_ACCEPTED = (*_FLOATS, dtypes.int32, dtypes.int64)
+_FLOATS = dict.fromkeys((dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64))
+_ACCEPTED = _FLOATS | dict.fromkeys((dtypes.int32, dtypes.int64))
 
 
 @export("random.uniform")
@@ -58,8 +58,8 @@ def uniform(
 
 def stretched(unit: Any, minval: Any, maxval: Any) -> Any:
     """Return numbers in [minval, maxval) for numbers in [0, 1); `maxval` is 1 by default."""
-    is_plain = all(type(bound) in (int, float, type(None)) for bound in (minval, maxval))
-    if is_plain and minval == 0 and maxval in (None, 1):
+    kinds = (int, float, type(None))
+    if type(minval) in kinds and type(maxval) in kinds and minval == 0 and maxval in (None, 1):
         return unit
     low, high = (convert_to_tensor(bound, unit.dtype) for bound in (minval, 1 if maxval is None else maxval))
     return unit * (high - low) + low
@@ -110,7 +110,7 @@ def categorical(
     return random_categorical(logits, num_samples, kind, *seeds.pair(seed), name)
 
 
-def _check_dtype(dtype: dtypes.DType, accepted: tuple[dtypes.DType, ...]) -> None:
+def _check_dtype(dtype: dtypes.DType, accepted: Collection[dtypes.DType]) -> None:
     if dtype not in accepted:
         names = ", ".join(map(repr, accepted))
         raise ValueError(f"Argument `dtype` got invalid value {dtype}. Accepted dtypes are ({names}).")

@@ -186,9 +186,9 @@ def _unsorted(name: str, combine: np.ufunc, start: Start, allowed: DTypes, manua
         ids, rows = segment_ids, data
         if ids.ndim != 1:
             ids, rows = ids.reshape(-1), data.reshape(ids.size, *data.shape[ids.ndim :])
-        if ids.size and ids.max() >= count:
-            _refuse(ids, count)
-        if ids.size and ids.min() < 0:  # rows with negative numbers are skipped
+        if ids.size and np.maximum.reduce(ids.view(f"u{ids.itemsize}")) >= count:  # negative ones are large
+            if ids.max() >= count:
+                _refuse(ids, count)
             rows, ids = rows[ids >= 0], ids[ids >= 0]
         return _combined(combine, rows, ids, count, start(data.dtype))
 
