@@ -38,9 +38,11 @@ def stable_order(
         packed.sort()
         packed &= (1 << bits) - 1
         return packed.swapaxes(axis, -1)
-    step = -1 if is_descending else 1  # then it is the ascending order of the reversed values, read backwards
-    order = values.swapaxes(axis, -1)[..., ::step].argsort(-1, "stable")[..., ::step]
-    return (size - 1 - order if is_descending else order)[..., :count].swapaxes(axis, -1)
+    rows = values.swapaxes(axis, -1)
+    order = rows[..., ::-1].argsort(-1, "stable") if is_descending else rows.argsort(-1, "stable")
+    if is_descending:  # the ascending order of the reversed values, read backwards
+        order = size - 1 - order[..., ::-1]
+    return order[..., :count].swapaxes(axis, -1)
 
 
 def take_along_last(x: Array, indices: Array) -> Array:

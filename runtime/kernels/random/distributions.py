@@ -36,26 +36,27 @@ def words(stream: Stream, count: int, dtype: dtypes.DType) -> Array:
     return stream.bits(first, -(-count * (2 if dtype.size == 8 else 1) // 4)).reshape(-1)
 
 
-def _native(fill: Any, stream: Stream, count: int, step: int = 1) -> Array:
-    """Return `count` numbers of float32 that a function of the extension draws."""
-    found, first = np.empty(count, np.float32), stream.reserve(count * BLOCKS_PER_ELEMENT)
+def _native(fill: Any, stream: Stream, sizes: int | tuple[int, ...], step: int = 1) -> Array:
+    """Return numbers of float32, in an array of these sizes, that a function of the extension draws."""
+    found = np.empty(sizes, np.float32)
+    first = stream.reserve(found.size * BLOCKS_PER_ELEMENT)
     fill(found, stream.key, first, first >> 64, step)
     return found
 
 
 def uniforms(stream: Stream, sizes: tuple[int, ...], dtype: dtypes.DType) -> Array:
     """Return uniform numbers in [0, 1), in an array of these sizes."""
-    count = math.prod(sizes)
     if philox.native is not None and dtype is dtypes.float32:
-        return _native(philox.native.uniform, stream, count).reshape(sizes)
+        return _native(philox.native.uniform, stream, sizes)
+    count = math.prod(sizes)
     return uniform(words(stream, count, dtype), dtype)[:count].reshape(sizes)
 
 
 def normals(stream: Stream, sizes: tuple[int, ...], dtype: dtypes.DType) -> Array:
     """Return standard normal numbers, in an array of these sizes."""
-    count = math.prod(sizes)
     if philox.native is not None and dtype is not dtypes.float64:
-        return _native(philox.native.normal, stream, count).astype(dtype.numpy, copy=False).reshape(sizes)
+        return _native(philox.native.normal, stream, sizes).astype(dtype.numpy, copy=False)
+    count = math.prod(sizes)
     return normal(words(stream, count, dtype), dtype)[:count].reshape(sizes)
 
 

@@ -101,7 +101,7 @@ def _(params: Array, indices: Array, axis: int, batch_dims: int) -> Array:
         except IndexError:
             pass  # the check below reports the index that is out of range
     size = params.shape[axis]
-    if indices.ndim == 0:
+    if np.ndim(indices) == 0:
         if not 0 <= indices < size:
             raise errors.InvalidArgumentError(f"indices = {indices} is not in [0, {size})")
         return params.take(int(indices), axis) if axis else params[int(indices), ...]

@@ -226,6 +226,7 @@ def chosen_rows(
 
 @chosen_rows.kernel
 def _(indices: Array, depth: Array, on_value: Array, off_value: Array, axis: int) -> Array:
+    indices = np.asarray(indices)
     shape = indices.shape
     dim = axis % (len(shape) + 1)
     size, flat = checked_size(depth, "depth"), indices.reshape(-1)

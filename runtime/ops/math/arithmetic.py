@@ -93,7 +93,7 @@ def _pow(x: Array, y: Array) -> Array:
     if x.dtype.kind == "i" and (y < 0).any():
         raise errors.InvalidArgumentError("Integers to negative integer powers are not allowed")
     # NumPy has fast code for the powers 2 and 1/2 only.
-    if y.ndim == 0 and y == 3 and x.dtype.char in "fd":
+    if np.ndim(y) == 0 and y == 3 and x.dtype.char in "fd":
         return x * x * x
     return np.power(x, y)
 
@@ -372,7 +372,7 @@ def add_n(inputs: Inputs, name: Name = None) -> TensorType:
 
 @add_n.kernel
 def _(inputs: list[Array]) -> Array:
-    first, *rest = [x.shape for x in inputs]
+    first, *rest = map(np.shape, inputs)
     if rest.count(first) < len(rest):
         raise errors.InvalidArgumentError("Inputs to operation AddN must have the same size and shape")
     return functools.reduce(operator.add, inputs)

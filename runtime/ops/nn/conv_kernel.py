@@ -127,11 +127,14 @@ def _surrounded(x: Array, slide: Sliding) -> Array:
 def _windows(x: Array, slide: Sliding, groups: int) -> Array:
     """Return the windows of `x` for matrix products: [groups, batch and outputs, window and channels]."""
     wide, taken = _surrounded(x, slide), x.shape[-1] // groups
-    split = np.ascontiguousarray(np.moveaxis(wide.reshape((*wide.shape[:-1], groups, taken)), -2, 0))
+    split = wide.reshape((-1, groups, taken)).swapaxes(0, 1).reshape((groups, *wide.shape[:-1], taken))
+    split = np.ascontiguousarray(split)
     group, first, *steps, last = split.strides
-    view = np.lib.stride_tricks.as_strided(
-        split,
+    view = np.ndarray(
         (groups, x.shape[0], *slide.outputs, *slide.window, taken),
+        split.dtype,
+        split,
+        0,
         (
             group,
             first,
@@ -139,7 +142,6 @@ def _windows(x: Array, slide: Sliding, groups: int) -> Array:
             *(step * dilation for step, dilation in zip(steps, slide.dilations, strict=True)),
             last,
         ),
-        writeable=False,
     )
     return view.reshape(groups, x.shape[0] * math.prod(slide.outputs), math.prod(slide.window) * taken)
 

@@ -57,7 +57,13 @@ def _highest(dtype: np.dtype[Any]) -> Any:
     return np.inf if dtype.kind == "f" else np.iinfo(dtype).max
 
 
+_FEW = 512
+"""The number of elements up to which counting takes less time than a reduction."""
+
+
 def _has_no_zero(found: Any) -> bool:
+    if found.ndim and found.size <= _FEW:
+        return np.count_nonzero(found) == found.size
     return bool(found if found.ndim == 0 else _both(found, None))
 
 
