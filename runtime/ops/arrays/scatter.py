@@ -45,7 +45,8 @@ def _(indices: Array, updates: Array, shape: Array) -> Array:
     result = np.zeros(checked_dims(shape), updates.dtype)
     if updates.dtype == object:
         result.fill(b"")
-    _put(partial(combine_rows, np.add), result, indices, updates)
+    numbers, merged = numbered_rows(indices, updates, result.shape)
+    combine_rows(np.add, result.reshape(merged), numbers, updates)
     return result
 
 
@@ -76,13 +77,12 @@ def check_updates(indices: shapes.Dims, updates: shapes.Dims, shape: shapes.Dims
         )
 
 
-def _put(put: Callable[..., Any], result: Array, indices: Array, updates: Array) -> None:
-    """Call `put(rows, numbers, updates)` with the rows of the array `result` that the coordinates select."""
+def numbered_rows(indices: Array, updates: Array, shape: tuple[int, ...]) -> tuple[Array, tuple[int, ...]]:
+    """Return `row_numbers(indices, shape)`; raise as `check_updates` does for updates that do not fit."""
     depth = indices.shape[-1] if indices.ndim else 0
-    if not 0 < depth <= result.ndim or updates.shape != (*indices.shape[:-1], *result.shape[depth:]):
-        check_updates(indices.shape, updates.shape, result.shape)
-    numbers, merged = row_numbers(indices, result.shape)
-    put(result.reshape(merged), numbers, updates)
+    if not 0 < depth <= len(shape) or updates.shape != (*indices.shape[:-1], *shape[depth:]):
+        check_updates(indices.shape, updates.shape, shape)
+    return row_numbers(indices, shape)
 
 
 def _scatter_into(name: str, put: Callable[..., Any], manual: str) -> Op:
@@ -94,7 +94,8 @@ def _scatter_into(name: str, put: Callable[..., Any], manual: str) -> Op:
 
     def kernel(tensor: Array, indices: Array, updates: Array) -> Array:
         result = tensor.copy()
-        _put(put, result, indices, updates)
+        numbers, merged = numbered_rows(indices, updates, result.shape)
+        put(result.reshape(merged), numbers, updates)
         return result
 
     rule.__name__, rule.__qualname__, rule.__doc__ = name, name, manual

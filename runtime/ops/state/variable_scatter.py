@@ -13,8 +13,8 @@ from ... import dtypes, errors
 from ...core import shapes
 from ...ir.traits import UPDATE
 from ...ir.value_types import TensorType
-from ...kernels.rows import combine_rows, row_numbers
-from ..arrays.scatter import check_updates
+from ...kernels.rows import combine_rows
+from ..arrays.scatter import check_updates, numbered_rows
 from ..framework import op_families
 from ..framework.op import Input, Name, Ref, op
 from ..framework.static_values import listed
@@ -99,8 +99,7 @@ scatter_variable.no_gradient("an assignment has no gradient: the variable's new 
 def _scattered(before: Array, indices: Array, updates: Array, how: str, nd: bool) -> Array:
     indices, updates = np.asarray(indices), np.asarray(updates)
     if nd:
-        check_updates(indices.shape, updates.shape, before.shape)
-        numbers, merged = row_numbers(indices, before.shape)
+        numbers, merged = numbered_rows(indices, updates, before.shape)
         return _changed(before.reshape(merged), numbers, updates, how).reshape(before.shape)
     _check_rows(indices.shape, updates.shape, before.shape)
     _check_range(indices, before)
