@@ -112,6 +112,11 @@ def convert_to_tensor(
     return _convert(value, wanted)
 
 
+def integers_to_tensor(value: Any) -> Tensor:
+    """Return integers as a tensor: Python values, which may be an empty list, as int32, others in their own dtype."""
+    return convert_to_tensor(value, dtype_hint=None if hasattr(value, "dtype") else dtypes.int32)
+
+
 def _convert(value: Any, dtype: dtypes.DType | None) -> Tensor:
     if type(value) is np.ndarray:  # no other conversion can be registered for this type
         return EagerTensor(_from_numpy(value, dtype))

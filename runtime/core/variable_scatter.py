@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import dtypes
 from . import late_binding
-from .conversion import convert_to_tensor
+from .conversion import convert_to_tensor, integers_to_tensor
 from .tensor import Tensor
 
 
@@ -126,14 +126,12 @@ class PartialUpdates:
     def _scatter_nd(self, how: str, indices: Any, updates: Any, name: str | None) -> Any:
         updates = convert_to_tensor(updates, self.dtype)
 
-        result = late_binding.scatter_variable(self, _indices(indices), updates, how, nd=True, name=name)
+        result = late_binding.scatter_variable(
+            self, integers_to_tensor(indices), updates, how, nd=True, name=name
+        )
         return self.changed(result)
 
     def _rows(self, slices: Any) -> tuple[Tensor, Tensor]:
         if not (hasattr(slices, "values") and hasattr(slices, "indices")) or isinstance(slices, dict):
             raise TypeError(f"Argument `sparse_delta` must be a `tf.IndexedSlices`. Received arg: {slices}")
-        return convert_to_tensor(slices.values, self.dtype), _indices(slices.indices)
-
-
-def _indices(indices: Any) -> Tensor:
-    return convert_to_tensor(indices, dtype_hint=dtypes.int32)
+        return convert_to_tensor(slices.values, self.dtype), integers_to_tensor(slices.indices)

@@ -18,7 +18,14 @@ import numpy as np
 
 from ... import dtypes, nest
 from ...core import late_binding, shapes
-from ...core.conversion import convert_to_tensor, holds_tensor, is_tensor_like, register_conversion, to_array
+from ...core.conversion import (
+    convert_to_tensor,
+    holds_tensor,
+    integers_to_tensor,
+    is_tensor_like,
+    register_conversion,
+    to_array,
+)
 from ...core.export import export
 from ...core.tensor import EagerTensor
 from ...ir import batching
@@ -293,7 +300,7 @@ def split(
     """
     if isinstance(num_or_size_splits, (int, np.integer)):
         return split_evenly(value, num_or_size_splits, axis, name)
-    sizes = convert_to_tensor(num_or_size_splits, dtype_hint=dtypes.int32)
+    sizes = integers_to_tensor(num_or_size_splits)
     if sizes.shape.rank == 0:
         raise ValueError("Rank-0 tensors are not supported as the num_or_size_splits argument to split.")
     count = num if sizes.shape.rank is None or sizes.shape[0] is None else sizes.shape[0]

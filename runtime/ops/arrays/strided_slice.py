@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes, errors
+from ... import errors
 from ...core import shapes
 from ...core.conversion import convert_to_tensor
 from ...core.export import export
@@ -150,7 +150,7 @@ def _elements(vector: Any) -> list[Any]:
     """Return the scalars of a vector; ValueError if their number is not static."""
     if isinstance(vector, (list, tuple)):
         return list(vector)
-    tensor = convert_to_tensor(vector, dtype_hint=dtypes.int32)
+    tensor = convert_to_tensor(vector)
     if tensor.shape.rank != 1 or tensor.shape[0] is None:
         raise ValueError(f"strided_slice() needs vectors of known length, not {tensor.shape}")
     return [getitem(tensor, i) for i in range(tensor.shape[0])]

@@ -394,6 +394,10 @@ class TestScatter:
             v.scatter_add(tf.IndexedSlices(tf.constant([2.0]), tf.constant([7])))
         with pytest.raises(tf.errors.InvalidArgumentError, match=r"indices\[0\] = \[5\] does not index into"):
             v.scatter_nd_add([[5]], [1.0])
+        with pytest.raises(
+            tf.errors.InvalidArgumentError, match=r"indices\[0\] = \[4294967296\] does not index"
+        ):
+            v.scatter_nd_add(np.array([[2**32]]), [1.0])
         with pytest.raises(tf.errors.InvalidArgumentError, match=r"Must have updates\.shape"):
             v.scatter_add(tf.IndexedSlices(tf.constant([2.0, 2.0]), tf.constant([0])))
         with pytest.raises(tf.errors.InvalidArgumentError, match="is not in"):

@@ -89,6 +89,8 @@ def test_split() -> None:
         tf.split(x, 2, axis=1)
     with refuses(r"Determined shape must either match .* Got: 2"):
         tf.split(x, [1, 1], axis=1)
+    with refuses("Determined shape must either match"):
+        tf.split(x, np.array([2**32 + 1, 2]), axis=1)
 
 
 @pytest.mark.parametrize(

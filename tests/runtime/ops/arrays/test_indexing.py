@@ -170,6 +170,7 @@ def test_slice_takes_positions_and_sizes() -> None:
 
 def test_strided_slice_and_its_masks() -> None:
     assert tf.strided_slice([1, 2, 3, 4, 5], [4], [0], [-2]).numpy().tolist() == [5, 3]
+    assert tf.strided_slice([1, 2, 3, 4, 5], np.array([2**32 + 1]), np.array([2**32 + 3])).shape == [0]
     assert tf.strided_slice(x, [1], [2], shrink_axis_mask=1).numpy().tolist() == ARRAY[0, 1].tolist()
     assert tf.strided_slice(x, [9, 1], [9, 3], begin_mask=1, end_mask=1).shape == [3, 2]
     assert tf.strided_slice(z, [0, 1], [0, 3], ellipsis_mask=1).shape == [2, 3, 2]
