@@ -186,12 +186,13 @@ def _stack(values: Sequence[Any], dtype: dtypes.DType | None) -> Tensor:
 
 def to_array(value: Any, dtype: dtypes.DType | None = None) -> np.ndarray[Any, Any]:
     """Return a new NumPy array for a Python or NumPy value, by the rules of this module."""
-    if isinstance(value, (np.ndarray, np.generic)):
-        return _from_numpy(np.asarray(value), dtype)
-    if isinstance(value, TensorShape):
-        value = value.as_list()
-    if type(value) not in _PLAIN and any(hasattr(type(value), protocol) for protocol in _ARRAY_PROTOCOLS):
-        return _from_numpy(_of_another_library(value), dtype)
+    if type(value) not in _PLAIN:
+        if isinstance(value, (np.ndarray, np.generic)):
+            return _from_numpy(np.asarray(value), dtype)
+        if isinstance(value, TensorShape):
+            value = value.as_list()
+        elif any(hasattr(type(value), protocol) for protocol in _ARRAY_PROTOCOLS):
+            return _from_numpy(_of_another_library(value), dtype)
     array = _from_python(value, dtype)
     if dtype is None:
         return _demanded(array, value) if array.dtype == _SINGLE else array

@@ -21,7 +21,7 @@ _TILE = 1 << 16
 
 def is_one_tile(*arrays: Array) -> bool:
     """Return whether arrays are so small that their result is computed at once."""
-    return max([array.size for array in arrays]) <= _TILE
+    return bool(max([array.size for array in arrays]) <= _TILE)
 
 
 def in_tiles(kernel: Callable[..., Array]) -> Callable[..., Array]:

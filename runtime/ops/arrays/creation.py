@@ -42,7 +42,7 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
     <tf.Tensor: shape=(2,), dtype=float32, numpy=array([0.5, 0.5], dtype=float32)>
     """
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
-    if is_tensor_like(value) and wanted not in (None, value.dtype):
+    if wanted is not None and is_tensor_like(value) and value.dtype is not wanted:
         raise TypeError(
             f"Expected tensor {value} with dtype {dtypes.as_dtype(dtype)!r}, but got dtype {value.dtype!r}."
         )

@@ -326,11 +326,9 @@ def _positional(compute: Any, count: int, attributes: Mapping[str, Any]) -> tupl
 
 def _grouping(compute: Callable[..., Any], start: int, end: int) -> Callable[..., Any]:
     """Return a kernel that takes the arrays of a list one by one."""
-
-    def grouped(*arrays: Any) -> Any:
-        return compute(*arrays[:start], list(arrays[start:end]), *arrays[end:])
-
-    return grouped
+    if start:
+        return lambda *arrays: compute(*arrays[:start], list(arrays[start:end]), *arrays[end:])
+    return lambda *arrays: compute([*arrays[:end]], *arrays[end:])
 
 
 native = _extension()

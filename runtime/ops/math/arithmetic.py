@@ -93,7 +93,7 @@ def _pow(x: Array, y: Array) -> Array:
     if x.dtype.kind == "i" and (y < 0).any():
         raise errors.InvalidArgumentError("Integers to negative integer powers are not allowed")
     # NumPy has fast code for the powers 2 and 1/2 only.
-    if np.ndim(y) == 0 and y == 3 and x.dtype.char in "fd":
+    if x.dtype.char in "fd" and np.ndim(y) == 0 and float(y) == 3:
         return x * x * x
     return np.power(x, y)
 

@@ -63,7 +63,7 @@ _FEW = 512
 
 def _has_no_zero(found: Any) -> bool:
     if found.ndim and found.size <= _FEW:
-        return np.count_nonzero(found) == found.size
+        return bool(np.count_nonzero(found) == found.size)
     return bool(found if found.ndim == 0 else _both(found, None))
 
 
