@@ -332,7 +332,8 @@ class ConcreteFunction:
         return results
 
     def _recorded(self, builder: Builder, inputs: Sequence[Any]) -> Any:
-        operands = [state_leaves.operand_in(builder, state_leaves.carried(leaf)) for leaf in inputs]
+        pairs = zip(inputs, self.graph.inputs, strict=False)  # captured values follow
+        operands = [state_leaves.operand_in(builder, _as_traced(leaf, value)) for leaf, value in pairs]
         for item, value in zip(self._captured, self.graph.inputs[len(operands) :], strict=True):
             if isinstance(item, Reference):
                 operands.append(builder.captured_variable(self._component(item.deref(), value)))
@@ -373,6 +374,19 @@ class ConcreteFunction:
 
     def __repr__(self) -> str:
         return f"<ConcreteFunction {self.pretty_printed_signature(verbose=False)}>"
+
+
+def _as_traced(leaf: Any, traced: Value) -> Any:
+    """Return an input of a recorded call, whose shape is checked in each run if the trace knows more of it."""
+    carried = state_leaves.carried(leaf)
+    spec = traced.spec
+    if not isinstance(carried, SymbolicTensor) or not isinstance(spec, TensorType):
+        return carried
+    if shapes.covers(spec.shape, carried.shape.sizes):
+        return carried
+    from ..ops.arrays.reshape import ensure_shape  # rarely needed, so imported late
+
+    return ensure_shape(carried, spec.shape)
 
 
 class WrongDtypeError(errors.InvalidArgumentError, TypeError):

@@ -9,6 +9,7 @@ from typing import Any
 from .. import nest
 from ..core import shapes
 from ..core.conversion import convert_to_tensor
+from ..core.symbolic_tensor import SymbolicTensor
 from ..core.tensor_spec import TensorSpec
 from ..core.type_spec import TypeSpec
 from ..core.variable import Variable
@@ -98,7 +99,9 @@ def _fitted_leaf(value: Any, wanted: TypeSpec, argument: str, name: str) -> Any:
             )
         except (TypeError, ValueError) as error:
             raise TypeError(f"{name}(): argument `{argument}` is not a tensor: {error}") from None
-    if tensor.dtype is not wanted.dtype or not shapes.covers(
+    # A tensor of a graph may be known too little to tell; then each run checks its shape.
+    fits = shapes.compatible if isinstance(tensor, SymbolicTensor) else shapes.covers
+    if tensor.dtype is not wanted.dtype or not fits(
         shapes.as_dims(wanted.shape), shapes.as_dims(tensor.shape)
     ):
         given = TensorType(tensor.dtype, shapes.as_dims(tensor.shape))

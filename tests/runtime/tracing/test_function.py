@@ -91,6 +91,18 @@ class TestWhenItTraces:
         assert f([1, 2]).numpy().tolist() == [2.0, 4.0]
         assert len(traced) == 1
 
+    @pytest.mark.parametrize("options", [{}, {"jit_compile": True}], ids=["automatic", "native"])
+    @pytest.mark.parametrize(
+        "call", [lambda f: f, lambda f: f.get_concrete_function()], ids=["f", "concrete"]
+    )
+    def test_a_run_checks_what_a_graph_does_not_know_of_a_shape(self, options, call):
+        of_columns = tf.function(lambda x: x / x.shape[1], input_signature=[tf.TensorSpec([None, 4])])
+        called = call(of_columns)
+        outer = tf.function(lambda x: called(x), input_signature=[tf.TensorSpec([None, None])], **options)
+        assert outer(tf.ones([1, 4])).numpy().tolist() == [[0.25] * 4]
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"\[1,5\] is not compatible .* \[\?,4\]"):
+            outer(tf.ones([1, 5]))
+
     @pytest.mark.parametrize("wrong", [tf.constant(1.0), tf.constant([1]), "text"])
     def test_input_signature_refuses_other_arguments(self, wrong):
         f, _ = counting(input_signature=[tf.TensorSpec([None], tf.float32)])
