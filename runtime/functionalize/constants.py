@@ -15,10 +15,10 @@ from ..core.fp_errors import quietly
 from ..ir.graph import Constant, Operand, Operation, Value
 from ..ir.value_types import AnySpec, TensorType
 from ..ops.arrays.shape_ops import rank_of, size_of
+from ..ops.framework.constant_results import computed
 from ..ops.framework.region_ops import CUSTOM
 from ..ops.state.print_and_assert import assert_true
 from ..ops.state.raise_op import raise_error
-from ..optimize import constant_fold
 
 LARGEST_FOLDED = 4096
 """The maximum number of elements of a folded result."""
@@ -52,7 +52,7 @@ def folded(
     if operation.op in (assert_true, raise_error, CUSTOM):
         return None
     outputs = tuple(Value(f"r{i}", spec) for i, spec in enumerate(specs))
-    results = constant_fold.computed(Operation(operation.op, tuple(inputs), operation.attrs, outputs))
+    results = computed(Operation(operation.op, tuple(inputs), operation.attrs, outputs))
     if results is None:  # it fails again at run time, with an error that has a location
         return None
     arrays = [np.asarray(result.value) for result in results]

@@ -37,7 +37,7 @@ from .value_types import AnySpec, TensorType, VariableType
 class Value:
     """A value of a graph. `name` is a hint: the text form makes names unique.
 
-    `elements` are the known elements of a small tensor of integers, for shape inference. An example is (None, 3)
+    `elements` are the known elements of a small tensor of numbers, for shape inference. An example is (None, 3)
     for the shape of a matrix with 3 columns.
     """
 

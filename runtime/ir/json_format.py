@@ -163,6 +163,6 @@ def _defined(value: Value, scope: dict[Value, str], names: Names) -> dict[str, A
     data: dict[str, Any] = {"name": name, "spec": str(value.spec)}
     if value.name != name:
         data["wish"] = value.name
-    if value.elements is not None:
+    if value.elements is not None and value.dtype.is_integer:
         data["elements"] = list(value.elements)
     return data

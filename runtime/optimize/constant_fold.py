@@ -7,28 +7,18 @@
 
 Constants are propagated into regions. An operation that fails is kept, so that it fails at run time with its
 location. Random and stateful operations are kept, too. So are operations with large results, which would
-bloat the graph. A result may have `MOST` bytes, or as many bytes as its operands.
+bloat the graph.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-
 from ..core.fp_errors import quietly
-from ..core.shapes import num_elements
 from ..ir.clone import Substitution, reading, with_regions
 from ..ir.graph import Constant, Graph, Operand, Operation
 from ..ir.structured import is_control_flow, region_arguments, state_size
-from ..ir.value_types import TensorType
-from ..ops.framework.kernel_lookup import kernel_of
-from ..ops.framework.kernel_results import returns_many
+from ..ops.framework.constant_results import computed
 from .options import OptimizerOptions
 from .rewriter import Rewriter
-
-MOST = 1 << 16
-"""The number of bytes that a result may have in any case."""
 
 
 @quietly
@@ -94,29 +84,3 @@ def _entered(operation: Operation, callees: dict[Graph, Graph]) -> Operation:
         known: Substitution = {region.inputs[index]: constant for index, constant in constants}
         regions.append(_folded(region, known, callees))
     return with_regions(operation, regions)
-
-
-def computed(operation: Operation) -> list[Operand] | None:
-    """Return the results of an operation on constants; None if they are too big or the operation fails."""
-    specs = [value.spec for value in operation.outputs]
-    arrays: list[Any] = [operand.value for operand in operation.inputs]
-    allowed = max(MOST, sum(array.nbytes for array in arrays))
-    if not specs or sum(map(_bytes, specs)) > allowed:
-        return None
-    op = operation.op
-    try:
-        results = kernel_of(operation)(*op.grouped(arrays), **operation.attrs)
-    except Exception:
-        return None  # the error is raised and reported at run time
-    many = [results] if len(specs) == 1 and not returns_many(op) else results
-    return [_constant(result, spec) for result, spec in zip(many, specs, strict=True)]
-
-
-def _bytes(spec: Any) -> float:
-    count = num_elements(spec.shape) if isinstance(spec, TensorType) else None
-    return float("inf") if count is None else count * spec.dtype.numpy.itemsize
-
-
-def _constant(result: Any, spec: Any) -> Constant:
-    array = result if type(result) is np.ndarray else np.asarray(result, spec.dtype.numpy)
-    return Constant(array)

@@ -244,14 +244,6 @@ def inverse_permutation(perm: Ints, name: Name = None) -> TensorType:
     return TensorType(perm.dtype, perm.shape or (None,))
 
 
-@inverse_permutation.elements
-def _(perm: Array) -> shapes.Dims:
-    order_ = integers(perm)
-    if order_ is None:
-        return None
-    return (None,) * len(order_) if None in order_ else tuple(np.argsort(_from_start(order_)).tolist())
-
-
 inverse_permutation.kernel(lambda perm: np.argsort(_from_start(perm)).astype(perm.dtype))
 
 

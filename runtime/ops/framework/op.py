@@ -51,7 +51,7 @@ from ...ir.builder import Builder, current, recorders, stack
 from ...ir.facts import DeclaredFacts
 from ...ir.graph import Constant, Operand, Value
 from ...ir.value_types import AnySpec, TensorType, VariableType
-from . import composite_dispatch, narrow_floats
+from . import composite_dispatch, constant_results, narrow_floats
 from .call_keys import Elements
 from .eager_calls import MOST, EagerCall, native, run_kept
 from .kept_calls import eager_call
@@ -286,6 +286,11 @@ class Op(CallSlot, Signature):
         if watch.results is not None:
             tensors = list(watch.results(self, tensors))
         return tensors if many else tensors[0]
+
+    def set_elements(self, results: Sequence[Any], operands: list[Any], attrs: Mapping[str, Any]) -> None:
+        super().set_elements(results, operands, attrs)
+        if not any(value.elements for value in results):
+            constant_results.set_elements(self, results, operands, attrs)
 
     def __repr__(self) -> str:
         return f"<op {self.name}>"

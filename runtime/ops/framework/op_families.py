@@ -139,8 +139,9 @@ class Elementwise(Op):
                 except (errors.OpError, *OF_COMPUTING):
                     return super()._call(*args)  # the slow path raises the full error message
                 (value,) = builder.add(self, operands, self._usual_attributes, (spec,))
-                if self.known is not None and spec.dtype.is_integer:
-                    value.elements = self.known(*operands)
+                first = operands[0]
+                if spec.dtype.is_integer or first.value is not None or first.elements is not None:
+                    self.set_elements((value,), operands, self._usual_attributes)
                 return self._weakened(SymbolicTensor(value, builder), args)
         return super()._call(*args, **kwargs)
 

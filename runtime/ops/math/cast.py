@@ -28,6 +28,7 @@ from ..framework.composite_dispatch import dispatching_composites
 from ..framework.op import Input, Name, Same, Tensors, op
 from ..framework.op_errors import PythonTypeError
 from ..framework.op_families import CURVED, EVERY, NUMERIC, Array, require_dtype
+from ..framework.static_values import known_elements
 
 
 @export("cast")
@@ -73,6 +74,14 @@ def convert(x: Array, dtype: dtypes.DType) -> Array:
         # as on x86, which has conversions to 32 and 64 bits only: narrower ones keep the low bits
         x = x.astype(np.int64 if dtype is dtypes.uint32 else np.int32)
     return x.astype(dtype.numpy)
+
+
+@cast_op.elements
+def _(x: Any, dtype: dtypes.DType) -> Any:
+    known = known_elements(x)
+    if known is None or not dtype.is_integer:
+        return None
+    return tuple(n if n is not None and dtype.min <= n <= dtype.max else None for n in known)
 
 
 @cast_op.specialize
