@@ -27,7 +27,7 @@ _MOST_ELEMENTS = 32
 
 
 @quietly
-def computed(operation: Operation) -> list[Operand] | None:
+def computed(operation: Operation) -> list[Constant] | None:
     """Return the results of an operation on constants; None if they are too big or the operation fails."""
     specs = [value.spec for value in operation.outputs]
     arrays: list[Any] = [operand.value for operand in operation.inputs]
@@ -56,8 +56,8 @@ def set_elements(
     if not known or op.stateful or not all(map(_is_small, results)):
         return
     found = computed(Operation(op, tuple(known), attrs, tuple(results)))
-    for value, constant in zip(results, found or (), strict=False):
-        value.elements = tuple(constant.value.ravel().tolist())  # type: ignore[union-attr]
+    for value, result in zip(results, found or (), strict=False):
+        value.elements = tuple(result.value.ravel().tolist())
 
 
 def _is_small(value: Value) -> bool:
