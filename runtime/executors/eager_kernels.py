@@ -71,5 +71,6 @@ def compiled_kernel(call: EagerCall, arrays: Sequence[Any]) -> Callable[..., Any
             call.compute = original
 
     if isinstance(owner, tiering.TieredRunner):
+        owner.hot = 0.0  # the kernel has run for long
         owner.when_decided((), decided)
     return kernel

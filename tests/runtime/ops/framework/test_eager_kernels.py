@@ -16,6 +16,9 @@ from agc.runtime.ops.framework.op import REGISTRY
 pytestmark = pytest.mark.usefixtures("language")
 
 
+softmax = tf.nn.softmax  # an operation is registered at its first use
+
+
 def kept_by(name: str) -> list[Any]:
     """Return the calls that an operation keeps."""
     return [call for call in REGISTRY[name]._calls.values() if isinstance(call, EagerCall)]
@@ -30,7 +33,7 @@ def test_a_kernel_that_took_long_is_compiled_and_gives_the_same(name: str, monke
     if not tiering.is_wanted():
         pytest.skip("no compiler is installed")
     x, ids = tf.constant(LARGE), tf.constant([3, 1])
-    run = {"softmax": tf.nn.softmax, "tanh": tf.tanh, "gather": lambda x: tf.gather(x, ids)}[name]
+    run = {"softmax": softmax, "tanh": tf.tanh, "gather": lambda x: tf.gather(x, ids)}[name]
     first = run(x).numpy()
     REGISTRY[name]._calls.clear()
     for _ in range(3):
@@ -54,7 +57,7 @@ def test_the_first_kernel_is_compiled_once_all_took_long(monkeypatch: Any) -> No
     monkeypatch.setattr(eager_calls, "_spent", 0.0)
     REGISTRY["softmax"]._calls.clear()
     for _ in range(2):
-        tf.nn.softmax(tf.constant(LARGE))
+        softmax(tf.constant(LARGE))
     (call,) = kept_by("softmax")
     kernel = call.compute
     call.slow(0.1, [LARGE])
@@ -62,6 +65,22 @@ def test_the_first_kernel_is_compiled_once_all_took_long(monkeypatch: Any) -> No
     monkeypatch.setattr(eager_calls, "_spent", 0.2)
     call.slow(0.001, [LARGE])
     assert call.compute is not kernel
+
+
+def test_a_kernel_that_took_long_does_not_have_to_do_so_again(monkeypatch: Any) -> None:
+    monkeypatch.delenv("AGC_JIT", raising=False)
+    if not tiering.is_wanted():
+        pytest.skip("no compiler is installed")
+    compiled: list[str] = []
+    monkeypatch.setattr(tiering, "ask", lambda trial, graph, arguments: compiled.append(graph.name))
+    REGISTRY["softmax"]._calls.clear()
+    for _ in range(2):
+        softmax(tf.constant(LARGE))
+    (call,) = kept_by("softmax")
+    call.slow(1.0, [LARGE])
+    for _ in range(2):  # the plan is measured once
+        softmax(tf.constant(LARGE))
+    assert compiled == ["softmax"]
 
 
 @pytest.mark.parametrize("name", ["softmax", "sigmoid"])
@@ -87,7 +106,7 @@ def test_a_kernel_runs_again_if_native_code_is_no_faster(monkeypatch: Any) -> No
     monkeypatch.setitem(EXECUTORS, "automatic", lambda graph: runs.append(automatic(graph)) or runs[-1])
     REGISTRY["softmax"]._calls.clear()
     for _ in range(3):
-        tf.nn.softmax(tf.constant(LARGE))
+        softmax(tf.constant(LARGE))
     (call,) = kept_by("softmax")
     kernel = call.compute
     call.slow(1.0, [LARGE])
