@@ -15,7 +15,7 @@
 #define LARGE (1 << 17)           /* bytes of an array during whose loop other threads may run */
 #define LARGEST_UPDATED (1 << 23) /* bytes */
 #define WAKES (1 << 19)           /* bytes from which threads of the pool that sleep join a loop */
-#define CHUNK 1024                /* elements of a loop that no threads share */
+#define CHUNK 8192                /* elements of a loop that no threads share */
 
 static PyObject *silent; /* a context with the settings of kernels; None if there is none */
 static int is_entered;   /* whether a kernel runs in it, which may have let other threads run */
