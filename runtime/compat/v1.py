@@ -261,6 +261,21 @@ def to_int64(x: Any, name: str = "ToInt64") -> Any:
     return runtime.cast(x, _dtypes.int64, name=name)
 
 
+def convert_to_tensor_or_sparse_tensor(value: Any, dtype: Any = None, name: str | None = None) -> Any:
+    """Return a sparse tensor unchanged, and anything else as a tensor.
+
+    Raises RuntimeError for a sparse tensor of another dtype than `dtype`.
+
+    >>> convert_to_tensor_or_sparse_tensor([1, 2]).shape
+    TensorShape([2])
+    """
+    if not isinstance(value, _SparseTensor):
+        return _convert(value, dtype)
+    if dtype is not None and _dtypes.as_dtype(dtype) is not value.dtype:
+        raise RuntimeError(f"the sparse tensor is {value.dtype.name}, not {_dtypes.as_dtype(dtype).name}")
+    return value
+
+
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(name)
@@ -274,13 +289,13 @@ def __getattr__(name: str) -> Any:
 __all__ = [
     "AUTO_REUSE", "ConfigProto", "Dimension", "GPUOptions", "Graph", "GraphKeys", "InteractiveSession", "Operation",
     "Session", "Variable", "VariableScope", "add_to_collection", "all_variables", "assign", "assign_add",
-    "assign_sub", "disable_eager_execution", "disable_resource_variables", "disable_v2_behavior",
-    "enable_eager_execution", "enable_resource_variables", "enable_v2_behavior", "executing_eagerly",
-    "executing_eagerly_outside_functions", "get_collection", "get_collection_ref", "get_default_graph",
-    "get_default_session", "get_variable", "get_variable_scope", "global_variables", "global_variables_initializer",
-    "group", "initialize_all_variables", "initialize_local_variables", "initialize_variables",
-    "is_variable_initialized", "local_variables", "local_variables_initializer", "logging", "name_scope", "no_op",
-    "placeholder", "placeholder_with_default", "reset_default_graph", "set_random_seed", "sparse_placeholder",
-    "tables_initializer", "to_double", "to_float", "to_int32", "to_int64", "trainable_variables", "variable_scope",
-    "variables_initializer",
+    "assign_sub", "convert_to_tensor_or_sparse_tensor", "disable_eager_execution", "disable_resource_variables",
+    "disable_v2_behavior", "enable_eager_execution", "enable_resource_variables", "enable_v2_behavior",
+    "executing_eagerly", "executing_eagerly_outside_functions", "get_collection", "get_collection_ref",
+    "get_default_graph", "get_default_session", "get_variable", "get_variable_scope", "global_variables",
+    "global_variables_initializer", "group", "initialize_all_variables", "initialize_local_variables",
+    "initialize_variables", "is_variable_initialized", "local_variables", "local_variables_initializer", "logging",
+    "name_scope", "no_op", "placeholder", "placeholder_with_default", "reset_default_graph", "set_random_seed",
+    "sparse_placeholder", "tables_initializer", "to_double", "to_float", "to_int32", "to_int64",
+    "trainable_variables", "variable_scope", "variables_initializer",
 ]  # fmt: skip

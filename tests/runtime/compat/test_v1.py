@@ -150,3 +150,12 @@ def test_logging_goes_through_the_logger_of_tensorflow_programs(caplog):
     assert [record.getMessage() for record in caplog.records] == [
         "first 0", "every 0", "first 1", "every 3", "if 4",
     ]  # fmt: skip
+
+
+def test_convert_to_tensor_or_sparse_tensor():
+    convert = v1.convert_to_tensor_or_sparse_tensor
+    sparse = tf.sparse.from_dense([0, 2])
+    assert convert(sparse) is convert(sparse, tf.int32) is sparse
+    assert convert([1, 2], tf.float32).numpy().tolist() == [1.0, 2.0]
+    with pytest.raises(RuntimeError, match="is int32, not int64"):
+        convert(sparse, tf.int64)
