@@ -13,6 +13,8 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from ... import dtypes
 from ...core import shapes
 from ...ir.value_types import TensorType
@@ -32,10 +34,11 @@ Specs = tuple[TensorType, ...]
 def read_axis(value: Any) -> int:
     """Read one axis; negative axes count from the end.
 
-    A scalar integer tensor with a static value is accepted.
+    A scalar integer tensor with a static value is accepted, and so is a float without a fraction, such as `8 / 2`.
     """
+    is_whole = isinstance(value, (float, np.floating)) and value.is_integer()
     try:
-        number = operator.index(getattr(value, "_array", value))
+        number = operator.index(int(value) if is_whole else getattr(value, "_array", value))
     except TypeError as error:
         if type(error) is not TypeError:
             raise

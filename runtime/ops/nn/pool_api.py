@@ -14,6 +14,7 @@ from ...core import shapes
 from ...core.conversion import TensorLike, convert_to_tensor
 from ...core.export import export, export_member
 from ...core.tensor import Tensor
+from ..framework.attribute_parsers import read_axes
 from ..framework.cached_dispatch import cached_dispatch
 from ..framework.op import Name
 from . import pool_primitive
@@ -54,13 +55,12 @@ def _setting(what: str, n: int, ksize: Any, strides: Any, padding: Any, data_for
 
 def _whole(value: Any, n: int, first: bool, what: str) -> tuple[int, ...]:
     """Return window sizes or strides for each axis of the tensor. Channels can be pooled, batches cannot."""
-    given = shapes.as_dims(value)
+    given = read_axes(value)
     assert given is not None
     if len(given) == n + 2:
-        sizes = tuple(size or 0 for size in given)
-        if sizes[0] != 1 or min(sizes) < 1:
+        if given[0] != 1 or min(given) < 1:
             raise ValueError(f"{what} must be positive, and 1 for the batch: {list(given)}")
-        return sizes
+        return given
     inner = per_axis(value, n, first, what)
     return (1, 1, *inner) if first else (1, *inner, 1)
 

@@ -108,3 +108,17 @@ def test_windows_with_holes_unknown_sizes_and_nothing() -> None:
 def test_refusals_name_the_mismatch(call: Any, words: str) -> None:
     with pytest.raises((ValueError, tf.errors.InvalidArgumentError), match=words):
         call(np.ones((1, 4, 4, 1), "f"))
+
+
+@pytest.mark.parametrize("two", [4 / 2, np.float64(2), np.float32(2)])
+def test_sizes_may_be_floats_without_a_fraction(two):
+    x = np.ones([1, 4, 4, 2], np.float32)
+    assert tf.nn.max_pool2d(x, [1, two, two, 1], two, "VALID").shape == (1, 2, 2, 2)
+    assert tf.image.extract_patches(x, [1, two, two, 1], [1, 1, 1, 1], [1, 1, 1, 1], "VALID").shape == (
+        1,
+        3,
+        3,
+        8,
+    )
+    with pytest.raises(TypeError, match="expected an integer, got"):
+        tf.nn.space_to_depth(x, two + 0.5)
