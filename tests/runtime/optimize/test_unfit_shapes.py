@@ -45,7 +45,7 @@ def sums(x: Any) -> Any:
 @tf.function(input_signature=[ANY])
 def rows(x: Any) -> Any:
     """What is told a shape that is known late would have another one, if it fitted."""
-    several = tf.TensorArray(tf.float32, tf.abs(-3)).write(0, 1.0).stack()
+    several = tf.TensorArray(tf.float32, tf.size(x)).write(0, 1.0).stack()
     return tf.reshape(tf.reshape(tf.reduce_sum(x), [1]), tf.shape(several))
 
 
