@@ -26,8 +26,8 @@ class Naming:
         for value in graph.inputs:
             self.values[value] = f"{self._unique(value.name)}:0"
         self.reserved = reserved  # names that no operation has, by the number of operations before them
-        for number, operation in enumerate(graph.operations):
-            for name in reserved.get(number, ()):
+        for earlier, operation in enumerate(graph.operations):
+            for name in reserved.get(earlier, ()):
                 self._unique(name)
             requested_name = operation.outputs[0].name if operation.outputs else operation.op.name
             name = self.operations[operation] = self._unique(requested_name)
