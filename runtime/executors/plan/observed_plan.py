@@ -26,6 +26,7 @@ class ObservedPlan(Plan):
     def __init__(self, graph: Graph, observe: Observer) -> None:
         self._observe = observe
         super().__init__(graph)
+        self._silent = None  # `observe` is a function of the program
 
     def _written(self, graph: Graph) -> PlanSource:
         observe = self._observe

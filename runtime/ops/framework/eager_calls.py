@@ -28,6 +28,7 @@ from ...core.tensor import EagerArray, EagerTensor
 from ...core.variable import Variable
 from ...ir.builder import Recorder, stack
 from ...ir.graph import Constant
+from ...ir.op_def import OpDef
 from ...ir.traits import CALLS_PYTHON
 from ...ir.value_types import ListType, TensorType
 from ...kernels import matrix_products, native_pool
@@ -55,7 +56,7 @@ _OWN = f"{__name__.partition('.')[0]}."
 _OF_KERNELS = (errors.OpError, MemoryError, *OF_COMPUTING)
 
 
-def is_closed(op: Signature) -> bool:
+def is_closed(op: OpDef) -> bool:
     """Return whether the kernel of an operation calls no function of the program."""
     return op.rule.__module__.startswith(_OWN) and not op.stateful and not op.has(CALLS_PYTHON)
 

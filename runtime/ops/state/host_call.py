@@ -20,7 +20,7 @@ from ...core.conversion import convert_to_tensor
 from ...core.tensor import EagerTensor
 from ...ir.builder import eagerly
 from ...ir.source_location import raised_at
-from ...ir.traits import CALLS_PYTHON, NONE
+from ...ir.traits import CALLS_PYTHON
 from ...ir.value_types import TensorType
 from ..framework.attribute_parsers import READERS, read_object
 from ..framework.op import Name, Op, Tensors, op
@@ -112,7 +112,7 @@ def _declare(name: str, manual: str, stateful: bool, call: str) -> Op:
 
     rule.__name__ = rule.__qualname__ = name
     rule.__doc__ = manual
-    declared = op(name=name, stateful=stateful, traits=CALLS_PYTHON if stateful else NONE)(rule)
+    declared = op(name=name, stateful=stateful, traits=CALLS_PYTHON)(rule)
     declared.kernel(kernel)
     return declared
 

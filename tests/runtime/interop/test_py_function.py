@@ -1,5 +1,7 @@
 """py_function and numpy_function: calls back into Python; classes of errors are those of TensorFlow 2.21."""
 
+import contextvars
+
 import agc.runtime as tf
 import numpy as np
 import pytest
@@ -70,6 +72,24 @@ def test_a_stateless_call_runs_only_if_needed():
 
     f(tf.constant(1))
     assert calls == ["stateful"]
+
+
+@STAGED
+@pytest.mark.parametrize("stateful", [False, True])
+def test_functions_read_and_write_the_context_variables_of_the_program(staged, stateful):
+    step = contextvars.ContextVar("step", default=0)
+
+    def count(x):
+        step.set(step.get() + 1)
+        return x + step.get()
+
+    def counted(x):
+        return tf.numpy_function(count, [x], tf.int64, stateful=stateful)
+
+    step.set(7)
+    run = tf.function(counted, jit_compile=False) if staged else counted
+    assert [int(run(tf.constant(0, tf.int64))) for _ in range(3)] == [8, 9, 10]
+    assert step.get() == 10
 
 
 @STAGED

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextvars
 from collections.abc import Sequence
 from typing import Any
 
+import agc.runtime as tf
 import numpy as np
 from agc.runtime import errors
 from agc.runtime.executors import EXECUTORS, ObservedPlan, Plan, Runner, interpret
@@ -52,3 +54,12 @@ def test_observers_of_a_plan_see_what_those_of_the_interpreter_see(graph: Graph,
     assert outcome(plan.run, values) == expected
     for operation in seen.results.keys() & wanted.results.keys():
         assert seen.results[operation] == wanted.results[operation]
+
+
+def test_observers_read_the_context_variables_of_the_program() -> None:
+    step = contextvars.ContextVar("step", default=0)
+    found = []
+    graph = tf.function(lambda x: x + 1).get_concrete_function(tf.constant(1)).graph
+    step.set(7)
+    ObservedPlan(graph, lambda operation, results: found.append(step.get())).run([np.int32(1)])
+    assert found == [7]
