@@ -68,7 +68,7 @@ class Plan:
         exec(code, self._globals)
         module.bind()
         self._function = self._globals[module.main]
-        # This context lacks the variables of the program; to copy and enter it takes half the time of `begin` and `end`.
+        # This context lacks the program's variables; to copy and enter it takes half the time of `begin` and `end`.
         self._silent = SILENT if all(map(is_closed, graph.ops)) else None
         plans.add(self)
         if Plan.watch is not None:
