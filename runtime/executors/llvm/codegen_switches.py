@@ -1,9 +1,10 @@
 """Switches of LLVM that make code generation cheaper, while agc generates code.
 
-    with few_passes(): emit        takes less time; the code runs as fast
+    with passes(FEW): emit        takes less time; the code runs as fast
 
 LLVM runs about a hundred passes on each function. agc's loops come from the emitter in the form that some of these
 passes produce: addresses are computed once (codegen/index_builder.py), and processors reorder instructions themselves.
+Short loops with branches keep all passes, which move instructions out of the usual path.
 
 The switches are global in the process. Other users of llvmlite, such as Numba, generate code without these passes only
 while agc compiles a graph.
@@ -27,30 +28,34 @@ _ON = ("enable-misched",)
 _STRENGTH_REDUCTION = "disable-lsr"
 """A third of the time of code generation. Without it, loops of scalars with jumps take a third longer."""
 
+FEWEST, FEW, ALL = range(3)
+"""No strength reduction of loops; the passes that are on neither list; LLVM's own choice."""
+
 _lock = threading.Lock()
-_users = [0, 0]
-"""The numbers of blocks that generate code without and with strength reduction of loops."""
+_users = [0, 0, 0]
+"""The numbers of blocks that generate code with FEWEST, FEW and ALL passes."""
 _set: dict[str, bool] = {}
 """The switches that are set, by name."""
 
 
 @contextmanager
-def few_passes(reduces_strength: bool) -> Iterator[None]:
-    """Generate code with few passes in this block. Several threads may do so at the same time.
+def passes(kept: int) -> Iterator[None]:
+    """Generate code with FEWEST, FEW or ALL passes in this block. Several threads may do so at the same time.
 
-    LLVM reads the switches when it begins. So a loop that is worth strength reduction has it next to others, too.
+    LLVM reads the switches when it begins. So a loop that is worth more passes has them next to others, too.
     """
-    _add(reduces_strength, 1)
+    _add(kept, 1)
     try:
         yield
     finally:
-        _add(reduces_strength, -1)
+        _add(kept, -1)
 
 
-def _add(reduces_strength: bool, change: int) -> None:
+def _add(kept: int, change: int) -> None:
     with _lock:
-        _users[reduces_strength] += change
-        _switch(any(_users), any(_users) and not _users[True])
+        _users[kept] += change
+        most = max((each for each in (FEWEST, FEW, ALL) if _users[each]), default=ALL)
+        _switch(most < ALL, most == FEWEST)
 
 
 def _switch(is_cheap: bool, is_plain: bool) -> None:

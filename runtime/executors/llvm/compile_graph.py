@@ -121,11 +121,11 @@ def _unit(
     from ...optimize import outline_repeats
     from .codegen.early_outputs import Donation
     from .codegen.function_builder import TooLateError
-    from .codegen_switches import few_passes
+    from .codegen_switches import FEWEST, passes
     from .compilation_unit import LONG, CompilationUnit
 
     if tasks is not None:
-        tasks.enter_context(few_passes(reduces_strength=False))  # setting the switches takes 2 ms
+        tasks.enter_context(passes(FEWEST))  # setting the switches takes time
     sizes = {i: num_elements(graph.inputs[number].shape) or 0 for i, number in donors.items()}
     total = sum(sizes.values())
     large = {i: donors[i] for i in donors if sizes[i] >= _FEWEST and total > LONG}

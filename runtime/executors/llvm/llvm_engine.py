@@ -17,14 +17,16 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from . import object_cache
-from .codegen_switches import few_passes
+from . import codegen_switches, object_cache
 from .opt_levels import ALL, COLD, Level
 from .parallel_codegen import Tasks, emitted, run_passes
 from .processor import binding, name_and_features
 
 if TYPE_CHECKING:
     from .module_partition import ModulePart
+
+_SHORT = 10_000
+"""The length of a text below which code generation is quick with all passes, too."""
 
 _loading = threading.Lock()
 
@@ -99,7 +101,9 @@ def stored(name: str, level: Level, write: Callable[[], str]) -> bytes:
     """Return the object file with this key in the object cache, or else of the IR text that `write` returns."""
     data = object_cache.read(name)
     if data is None:
-        with _optimized(write(), level) as module, few_passes(level.packs):
+        text = write()
+        kept = codegen_switches.ALL if level == ALL and len(text) < _SHORT else level.packs
+        with _optimized(text, level) as module, codegen_switches.passes(kept):
             data = emitted(_targets.machine(level.codegen), module)
         object_cache.write(name, data)
     return data

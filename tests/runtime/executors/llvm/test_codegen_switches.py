@@ -7,8 +7,14 @@ import pytest
 pytest.importorskip("llvmlite")
 
 import agc.runtime as tf
-from agc.runtime.executors.llvm import codegen_switches, llvm_engine, module_partition, runtime_library
-from agc.runtime.executors.llvm.codegen_switches import few_passes
+from agc.runtime.executors.llvm import (
+    codegen_switches,
+    llvm_engine,
+    module_partition,
+    opt_levels,
+    runtime_library,
+)
+from agc.runtime.executors.llvm.codegen_switches import ALL, FEW, FEWEST, passes
 from llvmlite import binding
 
 
@@ -23,12 +29,12 @@ def test_switches_are_set_by_the_first_user_and_reset_by_the_last(set_options):
     entered, left = threading.Event(), threading.Event()
 
     def other():
-        with few_passes(reduces_strength=True):
+        with passes(FEW):
             entered.set()
             left.wait(10)
 
     thread = threading.Thread(target=other)
-    with few_passes(reduces_strength=True):
+    with passes(FEW):
         assert {"-disable-cgp=1", "-enable-misched=0"} <= set(set_options)
         set_options.clear()
         thread.start()
@@ -40,23 +46,44 @@ def test_switches_are_set_by_the_first_user_and_reset_by_the_last(set_options):
 
 
 def test_loops_that_are_worth_strength_reduction_have_it_next_to_others(set_options):
-    with few_passes(reduces_strength=False):
+    with passes(FEWEST):
         assert "-disable-lsr=1" in set_options
-        with few_passes(reduces_strength=True):
+        with passes(FEW):
             assert set_options[-1] == "-disable-lsr=0"
         assert set_options[-1] == "-disable-lsr=1"
     assert "-disable-lsr=0" in set_options[-11:]
 
 
+def test_loops_with_branches_have_all_passes_next_to_others(set_options):
+    with passes(FEWEST):
+        set_options.clear()
+        with passes(ALL):
+            assert {"-disable-machine-sink=0", "-disable-lsr=0", "-enable-misched=1"} <= set(set_options)
+        assert {"-disable-machine-sink=1", "-disable-lsr=1", "-enable-misched=0"} <= set(set_options)
+
+
+@pytest.mark.parametrize(
+    ("limit", "flag"), [(1, "-disable-machine-sink=1"), (10_000, "-disable-machine-sink=0")]
+)
+def test_short_loops_with_branches_keep_all_passes(set_options, monkeypatch, limit, flag):
+    monkeypatch.setenv("AGC_CACHE", "0")
+    monkeypatch.setattr(llvm_engine, "_SHORT", limit)
+    found, emit = [], llvm_engine.emitted
+    monkeypatch.setattr(llvm_engine, "emitted", lambda *given: (found.extend(set_options), emit(*given))[1])
+    with passes(FEWEST):
+        llvm_engine.stored("loop", opt_levels.ALL, lambda: "define void @loop() { ret void }")
+    assert [each for each in found if "machine-sink" in each][-1] == flag
+
+
 def test_switches_are_reset_after_an_error(set_options):
-    with pytest.raises(ValueError, match="no code"), few_passes(reduces_strength=True):
+    with pytest.raises(ValueError, match="no code"), passes(FEW):
         raise ValueError("no code")
     assert "-disable-cgp=0" in set_options
 
 
 def test_an_unknown_llvm_keeps_its_passes(set_options, monkeypatch):
     monkeypatch.setattr(codegen_switches, "_TESTED", binding.llvm_version_info[0] - 1)
-    with few_passes(reduces_strength=True):
+    with passes(FEW):
         pass
     assert set_options == []
 
