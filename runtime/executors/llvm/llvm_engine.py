@@ -102,7 +102,9 @@ def stored(name: str, level: Level, write: Callable[[], str]) -> bytes:
     data = object_cache.read(name)
     if data is None:
         text = write()
-        kept = codegen_switches.ALL if level == ALL and len(text) < _SHORT else level.packs
+        kept = codegen_switches.FEW if level.packs else codegen_switches.FEWEST
+        if level == ALL and len(text) < _SHORT:
+            kept = codegen_switches.ALL
         with _optimized(text, level) as module, codegen_switches.passes(kept):
             data = emitted(_targets.machine(level.codegen), module)
         object_cache.write(name, data)

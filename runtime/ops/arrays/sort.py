@@ -260,7 +260,7 @@ def first_appearances(x: Array) -> tuple[Array, Array]:
 
 
 _HASHED = 32
-"""Up to this number of elements, a dictionary is faster than sorting."""
+"""Below this number of elements, a dictionary is faster than sorting."""
 
 distinct.no_gradient("TensorFlow has none: an element may be different from others, or not, by a little")
 

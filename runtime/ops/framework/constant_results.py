@@ -61,15 +61,13 @@ def set_elements(
 
 
 def _is_small(value: Value) -> bool:
+    """Return whether a result is a small tensor of booleans, integers or floats, with a known shape."""
     spec = value.spec
-    if not isinstance(spec, TensorType) or not (spec.dtype.is_bool or _is_number(spec)):
+    if not isinstance(spec, TensorType):
         return False
-    count = num_elements(spec.shape)
-    return count is not None and count <= _MOST_ELEMENTS
-
-
-def _is_number(spec: TensorType) -> bool:
-    return spec.dtype.is_integer or spec.dtype.is_floating
+    dtype, count = spec.dtype, num_elements(spec.shape)
+    is_plain = dtype.is_bool or dtype.is_integer or dtype.is_floating
+    return is_plain and count is not None and count <= _MOST_ELEMENTS
 
 
 def _known(operand: Operand) -> Constant | None:
