@@ -18,7 +18,7 @@ from ... import dtypes
 from ...core import shapes
 from ...core.variable import Variable
 from ...ir.graph import Graph
-from ...ir.name_scopes import name_scope
+from ...ir.name_scopes import name_scope, scope_prefix
 from .graph_builder import get_default_graph
 
 
@@ -38,10 +38,7 @@ class VariableScope(NamedTuple):
     reuse: Any = False
     initializer: Any = None
     dtype: dtypes.DType = dtypes.float32
-
-    @property
-    def original_name_scope(self) -> str:
-        return f"{self.name}/" if self.name else ""
+    original_name_scope: str = ""
 
 
 class _Store:
@@ -70,14 +67,16 @@ def variable_scope(
     initializer: Any = None,
     reuse: Any = None,
     dtype: Any = None,
+    auxiliary_name_scope: bool = True,
 ) -> Iterator[VariableScope]:
-    """Begin names of variables made in this block with the scope's name.
+    """Begin names of variables made in this block with the scope's name, and those of operations with a name scope.
 
     Args:
         name_or_scope: the scope's name, or an earlier scope to enter again; None for `default_name`, made unique.
         initializer: the default initializer, as in `get_variable`.
         reuse: True to find existing variables, AUTO_REUSE to make missing ones; None to inherit.
         dtype: the default dtype of variables.
+        auxiliary_name_scope: False to leave the names of operations as they are.
 
     Raises TypeError without a name.
     """
@@ -95,9 +94,15 @@ def variable_scope(
         initializer=scope.initializer if initializer is None else initializer,
         dtype=scope.dtype if dtype is None else dtypes.as_dtype(dtype),
     )
-    store.scopes.append(scope)
+    own = scope.name.rpartition("/")[2] if isinstance(name_or_scope, VariableScope) else name_or_scope
+    own = default_name if own is None else own
+    opened = name_scope(own) if own and auxiliary_name_scope else contextlib.nullcontext(scope_prefix())
     try:
-        yield scope
+        with opened as name_prefix:
+            if not isinstance(name_or_scope, VariableScope):
+                scope = scope._replace(original_name_scope=name_prefix)
+            store.scopes.append(scope)
+            yield scope
     finally:
         store.scopes.pop()
 

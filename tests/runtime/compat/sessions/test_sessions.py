@@ -336,6 +336,27 @@ class TestScopes:
         assert (v.name, u.name) == ("a/w:0", "a/b/w:0")
         assert v1.get_variable_scope().name == ""
 
+    def test_a_variable_scope_opens_a_name_scope(self, graph):
+        def name():
+            return tf.constant(1.0).name.rpartition("/")[0]
+
+        with v1.variable_scope("a"):
+            assert name() == "a"
+            with v1.variable_scope("b") as inner:
+                assert (name(), inner.original_name_scope) == ("a/b", "a/b/")
+        with v1.variable_scope("a", reuse=True):
+            assert name() == "a_1"
+        with v1.variable_scope(inner) as again:
+            assert (name(), again.name, again.original_name_scope) == ("b", "a/b", "a/b/")
+        with v1.variable_scope(inner, auxiliary_name_scope=False):
+            assert name() == ""
+        with v1.variable_scope(None, default_name="d"):
+            assert name() == "d"
+        with tf.name_scope("n"), v1.variable_scope("z") as scope:
+            assert (name(), scope.name, scope.original_name_scope) == ("n/z", "z", "n/z/")
+        with v1.variable_scope(v1.get_variable_scope(), reuse=True):
+            assert name() == ""
+
     def test_defaults_of_a_scope(self, graph):
         with v1.variable_scope(None, "layer", initializer=v1.ones_initializer(), dtype=tf.float64) as scope:
             v = v1.get_variable("w", [2])
