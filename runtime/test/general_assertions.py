@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import itertools
+import json
+import subprocess
 import unittest
+import urllib.parse
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set, Sized
 from typing import Any
 
@@ -97,6 +102,16 @@ class GeneralAssertions(unittest.TestCase):
         ):
             self.fail(self._formatMessage(msg, f"{container!r} does not contain {subsequence!r}"))
 
+    def assertContainsSubsequence(
+        self, container: Iterable[Any], subsequence: Iterable[Any], msg: str | None = None
+    ) -> None:
+        """Assert that a sequence contains the items of another one in their order, perhaps with gaps."""
+        items = iter(container)
+        if not all(item in items for item in subsequence):
+            self.fail(
+                self._formatMessage(msg, f"{subsequence!r} is not a subsequence of container {container!r}")
+            )
+
     def assertEndsWith(self, actual: str, expected_end: str, msg: str | None = None) -> None:
         """Assert that a text ends with another one."""
         if not actual.endswith(expected_end):
@@ -156,6 +171,93 @@ class GeneralAssertions(unittest.TestCase):
         if found:
             self.fail(self._formatMessage(msg, "; ".join(found)))
 
+    def assertJsonEqual(self, first: str, second: str, msg: str | None = None) -> None:
+        """Assert that two texts are the same JSON."""
+        self.assertSameStructure(json.loads(first), json.loads(second), "first", "second", msg)
+
+    def assertUrlEqual(self, a: str, b: str, msg: str | None = None) -> None:
+        """Assert that two URLs have the same parts, with the parameters in any order."""
+        one, other = map(_parts_of_url, (a, b))
+        self.assertEqual(one, other, msg)
+
+    def assertMappingEqual(
+        self, a: Mapping[Any, Any], b: Mapping[Any, Any], msg: str | None = None, mapping_type: type = Mapping,
+        check_values_equality: Callable[[Any, Any], tuple[bool, Any]] = lambda x, y: (x == y, None),
+    ) -> None:  # fmt: skip
+        """Assert that two mappings have the same keys, and values that a function accepts."""
+        self.assertIsInstance(a, mapping_type, msg)
+        self.assertIsInstance(b, mapping_type, msg)
+        self.assertSetEqual(set(a), set(b), msg)
+        for key in a:
+            is_equal, reason = check_values_equality(a[key], b[key])
+            if not is_equal:
+                found = f"{key!r}: {a[key]!r} != {b[key]!r}{'' if reason is None else f' ({reason})'}"
+                self.fail(self._formatMessage(msg, found))
+
+    def assertDictAlmostEqual(
+        self, a: Mapping[Any, Any], b: Mapping[Any, Any], places: int | None = None, msg: str | None = None,
+        delta: float | None = None,
+    ) -> None:  # fmt: skip
+        """Assert that two dicts have the same keys and values, where numbers may be almost equal."""
+
+        def compared(x: Any, y: Any) -> tuple[bool, Any]:
+            if not (isinstance(x, float) or isinstance(y, float)):
+                return x == y, None
+            try:
+                self.assertAlmostEqual(x, y, places, None, delta)  # type: ignore[call-overload]
+            except (AssertionError, TypeError) as error:
+                return False, error
+            return True, None
+
+        self.assertMappingEqual(a, b, msg, dict, compared)
+
+    def assertDataclassEqual(self, first: Any, second: Any, msg: str | None = None) -> None:
+        """Assert that two objects of one dataclass have equal fields, as far as those are compared."""
+        self.assertTrue(dataclasses.is_dataclass(first) and dataclasses.is_dataclass(second), msg)
+        self.assertIs(type(first), type(second), msg)
+        for field in dataclasses.fields(first):
+            if field.compare:
+                one, other = getattr(first, field.name), getattr(second, field.name)
+                self.assertEqual(one, other, self._formatMessage(msg, f"field {field.name!r}"))
+        self.assertEqual(first, second, msg)
+
+    def assertCommandSucceeds(
+        self, command: Any, regexes: Iterable[bytes | str] = (b"",), env: Mapping[str, str] | None = None,
+        close_fds: bool = True, msg: str | None = None,
+    ) -> None:  # fmt: skip
+        """Assert that a command, a text for the shell or a list, returns 0 and prints a match of a pattern."""
+        self._check_command(command, regexes, env, close_fds, msg, succeeds=True)
+
+    def assertCommandFails(
+        self, command: Any, regexes: Iterable[bytes | str], env: Mapping[str, str] | None = None,
+        close_fds: bool = True, msg: str | None = None,
+    ) -> None:  # fmt: skip
+        """Assert that a command returns a code other than 0 and prints a match of a pattern."""
+        self._check_command(command, regexes, env, close_fds, msg, succeeds=False)
+
+    def _check_command(
+        self,
+        command: Any,
+        regexes: Iterable[bytes | str],
+        env: Any,
+        close_fds: bool,
+        msg: Any,
+        succeeds: bool,
+    ) -> None:
+        done = subprocess.run(
+            command, shell=isinstance(command, (str, bytes)), env=env or {}, close_fds=close_fds,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        )  # fmt: skip
+        output = done.stdout.decode(errors="replace")
+        if (done.returncode == 0) is not succeeds:
+            self.fail(self._formatMessage(msg, f"{command!r} returned {done.returncode}: {output}"))
+        texts = [regex if isinstance(regex, str) else regex.decode() for regex in regexes]
+        self.assertRegexMatch(output, texts, msg)
+
+    def enter_context(self, manager: contextlib.AbstractContextManager[Any]) -> Any:
+        """Enter a context, which is left after the test's `tearDown`; return its value."""
+        return self.enterContext(manager)
+
     def assertRaisesWithLiteralMatch(
         self, expected_exception: Any, expected_exception_message: str, callable_obj: Callable[..., Any] | None = None,
         *args: Any, **kwargs: Any,
@@ -167,6 +269,12 @@ class GeneralAssertions(unittest.TestCase):
         with context:
             callable_obj(*args, **kwargs)
         return None
+
+
+def _parts_of_url(url: str) -> dict[str, Any]:
+    parts = urllib.parse.urlparse(url)._asdict()
+    query = urllib.parse.parse_qs(parts["query"], keep_blank_values=True)
+    return {**parts, "query": query, "params": sorted(parts["params"].split(";"))}
 
 
 def _differences(a: Any, b: Any, path: str = "") -> Iterator[tuple[str, str, str]]:

@@ -1,5 +1,6 @@
 """`tf.test.TestCase`: assertions show the elements that differ, and sessions evaluate graphs."""
 
+import dataclasses
 import sys
 import unittest
 
@@ -8,6 +9,12 @@ import numpy as np
 import pytest
 
 NAN = float("nan")
+
+
+@dataclasses.dataclass
+class Point:
+    x: int
+    note: str = dataclasses.field(compare=False)
 
 
 @pytest.fixture
@@ -51,6 +58,14 @@ ACCEPTED = [
     ("assertSequenceStartsWith", [1], [1, 2]),
     ("assertContainsInOrder", ["ab", "bc"], "abc"),
     ("assertContainsExactSubsequence", [1, 2, 3], [2, 3]),
+    ("assertContainsSubsequence", [0, 1, 0, 2], [1, 2]),
+    ("assertJsonEqual", '{"a": [1], "b": 2}', '{"b": 2, "a": [1]}'),
+    ("assertUrlEqual", "http://a/b?x=1&y=2", "http://a/b?y=2&x=1"),
+    ("assertMappingEqual", {"a": 1}, {"a": 1}),
+    ("assertDictAlmostEqual", {"a": 1.0, "b": "x"}, {"a": 1.0 + 1e-9, "b": "x"}),
+    ("assertDataclassEqual", Point(1, "here"), Point(1, "there")),
+    ("assertCommandSucceeds", "echo done", ["^done"]),
+    ("assertCommandFails", [sys.executable, "-c", "raise SystemExit('failed')"], [b"failed"]),
     ("assertEndsWith", "tensor", "or"),
     ("assertNotStartsWith", "tensor", "or"),
     ("assertNotEndsWith", "tensor", "ten"),
@@ -77,6 +92,14 @@ REFUSED = [
     ("assertDTypeEqual", (tf.constant(1), tf.float32), "int32"),
     ("assertShapeEqual", (tf.zeros([2]), tf.zeros([3])), "2"),
     ("assertNear", (1.0, 2.0, 0.1), "1.0 != 2.0"),
+    ("assertContainsSubsequence", ([0, 1, 0, 2], [2, 1]), "not a subsequence"),
+    ("assertJsonEqual", ('{"a": 1}', '{"a": 2}'), r"first\['a'\] is 1 but second\['a'\] is 2"),
+    ("assertUrlEqual", ("http://a/b?x=1", "http://a/b?x=2"), "x"),
+    ("assertMappingEqual", ({"a": 1}, {"a": 2}), "'a': 1 != 2"),
+    ("assertDictAlmostEqual", ({"a": 1.0}, {"a": 1.1}), "'a': 1.0 != 1.1"),
+    ("assertDataclassEqual", (Point(1, ""), Point(2, "")), "field 'x'"),
+    ("assertCommandSucceeds", ("exit 3",), "returned 3"),
+    ("assertCommandFails", ("echo done", ["done"]), "returned 0: done"),
     ("assertEmpty", ([1],), "has length of 1"),
     ("assertBetween", (3, 1, 2), "not between"),
     ("assertAllLess", ([1, 3], 3), r"1 of 2 elements are not < 3: \[3\]"),
