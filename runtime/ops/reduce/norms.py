@@ -6,26 +6,22 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
 
 from ... import errors
-from ...core import shapes
 from ...core.conversion import TensorLike, convert_to_tensor
 from ...core.export import export
 from ...core.tensor import Tensor
-from ...ir.value_types import TensorType
-from ...kernels import blas_limit
-from ..arrays.reshape import inverse_permutation, permute_axes
-from ..arrays.shape_ops import shape as shape_of
-from ..framework.attribute_parsers import Axes, read_axes
-from ..framework.op import Input, Name, op
-from ..framework.op_families import CURVED, Array, real_part, require_dtype
+from ..arrays.reshape import expand_dims, permute_axes
+from ..framework.attribute_parsers import read_axes
+from ..framework.op import Name
 from ..math.arithmetic import maximum, multiply, pow
 from ..math.cast import cast
 from ..math.elementwise import abs, conj, rsqrt, sqrt, square
-from .reductions import reduce_max, reduce_sum, spread
+from .reductions import reduce_max, reduce_sum
 
 _MATRIX_NORMS = ["euclidean", "fro", 1, 2, np.inf]
 
@@ -68,44 +64,23 @@ def _check_order(ord: Any, is_matrix: bool) -> None:
 
 def _matrix_norm(x: Tensor, ord: Any, axes: tuple[int, ...], keep: bool) -> Tensor:
     if ord == 2:
-        return spectral_norm(x, axes, keep)  # type: ignore[no-any-return]
+        return _spectral_norm(x, axes, keep)
     added, compared = axes if ord == 1 else reversed(axes)
     largest = reduce_max(reduce_sum(abs(x), added, True), compared, True)
     return largest if keep else reduce_sum(largest, axes)  # type: ignore[no-any-return]
 
 
-@op
-def spectral_norm(x: Input, axis: Axes, keepdims: bool = False, name: Name = None) -> TensorType:
-    """Return the largest singular values of the matrices in two axes.
-
-    >>> spectral_norm([[0., 2.], [1., 0.]], [0, 1]).numpy().tolist()
-    2.0
-    """
-    require_dtype(x, CURVED, "spectral_norm")
-    return TensorType(real_part(x.dtype), shapes.reduced(x.shape, axis, keepdims))
-
-
-@spectral_norm.kernel
-def _(x: Array, axis: tuple[int, int], keepdims: bool) -> Any:
-    return blas_limit.run(np.linalg.norm, x, 2, axis, keepdims)
-
-
-@spectral_norm.gradient
-def _(dy: Any, y: Any, x: Any, axis: tuple[int, int], keepdims: bool) -> Any:
-    """Differentiate the largest singular value: multiply by the outer product of its singular vectors."""
+def _spectral_norm(x: Tensor, axes: tuple[int, ...], keep: bool) -> Tensor:
+    """Return the largest singular values of the matrices in two axes."""
     from ..linalg.decompositions import svd  # a late import: loaded only if it is used
-    from ..linalg.inverse_and_det import times
 
     rank = x.shape.rank
     if rank is None:
-        raise errors.UnimplementedError("the gradient of a matrix norm needs a known rank")
-    last = [dim % rank for dim in axis]
-    order = [*(i for i in range(rank) if i not in last), *last]
-    _, u, v = svd(permute_axes(x, order))
-    outer = times(u[..., :1], v[..., :1], adjoint_b=True)
-    return cast(spread(dy, shape_of(x), axis, keepdims), x.dtype) * permute_axes(
-        outer, inverse_permutation(order)
-    )
+        raise errors.UnimplementedError("the spectral norm of matrices in two axes needs a known rank")
+    last = [axis % rank for axis in axes]
+    matrices = permute_axes(x, [*(i for i in range(rank) if i not in last), *last])
+    largest = reduce_max(svd(matrices, compute_uv=False), -1)
+    return functools.reduce(expand_dims, sorted(last), largest) if keep else largest
 
 
 @export("linalg.l2_normalize", "math.l2_normalize", "nn.l2_normalize")

@@ -114,7 +114,6 @@ CASES: dict[str, list[tuple[list[Any], dict[str, Any]]]] = {
     "qr": [([SQUARE], {}), ([SQUARE[:, :2]], {}), ([SQUARE[:2]], {})],
     "svd": [([SQUARE], {}), ([SQUARE[:, :2]], {}), ([SQUARE[:2]], {}), ([BATCH], {"compute_uv": False}),
             ([SQUARE[:, :2]], {"full_matrices": True}), ([SQUARE[:2]], {"full_matrices": True})],
-    "spectral_norm": [([SQUARE], {"axis": [0, 1]}), ([BATCH], {"axis": [2, 0], "keepdims": True})],
     "betainc": [([1.5, [0.7, 2.0], [0.3, 0.6]], {})], "polygamma": [([[2.0, 1.0], [0.7, 2.5]], {})],
     "zeta": [([[2.5, 3.0], [0.7, 2.5]], {})],
     "sparse_softmax_cross_entropy": [([[2, 0], [[0.5, 1.0, -0.3], [0.2, 0.1, 2.0]]], {})],

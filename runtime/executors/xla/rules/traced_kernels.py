@@ -31,7 +31,7 @@ TRACED |= {
     "reverse", "reverse_sequence", "right_shift", "rint", "roll", "round", "rows_in_order", "rsqrt", "segment_max",
     "segment_min", "segment_prod", "segment_sum", "selu", "sequence_distances", "sequence_mask", "set_sizes", "shape",
     "sigmoid", "sign", "sin", "sinh", "size", "softmax", "softmax_cross_entropy", "softplus", "softsign", "solve",
-    "space_to_batch_nd", "space_to_depth", "spectral_norm", "split", "split_sizes", "splits_of_lengths",
+    "space_to_batch_nd", "space_to_depth", "split", "split_sizes", "splits_of_lengths",
     "splits_of_rowids", "spread", "sqrt", "sqrtm", "square", "squared_difference", "squeeze", "stack", "subtract",
     "sum_tiles", "sum_to", "tan", "tanh", "tensordot", "tensordot_back", "tile", "transpose", "triangular_solve",
     "tridiagonal_solution", "unravel_index", "unstack", "where", "xdivy", "xlog1py", "xlogy", "zeros_like", "zeta",

@@ -197,16 +197,3 @@ def _(to: Body, a: NodeResult, rcond: NodeResult) -> Any:
     )
     scaled = to.Mul(right, cast(to, to.ExpandDims(inverse, -2), a.dtype))
     return to.BatchMatMulV2(scaled, left, adj_y=True)
-
-
-@writes("spectral_norm")
-def _(to: Body, x: NodeResult, axis: Any, keepdims: bool) -> Any:
-    rank = rank_of(x)
-    axes = [i % rank for i in axis]
-    others = [i for i in range(rank) if i not in axes]
-    values = to.Svd(permuted(to, x, others + axes), compute_uv=False)[0]
-    found = to.Max(values, [-1])
-    if keepdims:
-        for place in sorted(axes):
-            found = to.ExpandDims(found, place)
-    return found

@@ -214,6 +214,11 @@ def test_nan_and_infinity_reach_the_unknowns_that_depend_on_them(how: str) -> No
     np.testing.assert_array_equal(found, [[1.0, 1.0], [0.0, 0.0], [2.0, np.nan]])
 
 
+def test_the_spectral_norm_of_nan_is_nan() -> None:
+    a = np.stack([np.eye(2), [[np.nan, 1.0], [2.0, 3.0]]])
+    np.testing.assert_array_equal(tf.norm(a, 2, axis=(1, 2)), [1.0, np.nan])
+
+
 def test_norms_of_matrices() -> None:
     a = matrices(np.float64, 2, 3, 4)
     for order, numpys in (("fro", "fro"), ("euclidean", "fro"), (1, 1), (2, 2), (np.inf, np.inf)):
