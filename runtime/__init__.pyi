@@ -9,160 +9,70 @@ from agc.runtime.core.tensor import Tensor as _Tensor
 from agc.runtime.ops.assertions.assert_op import Assert as Assert
 from agc.runtime.autograph_backend import BACKEND as BACKEND
 from agc.runtime.tracing.concrete_function import ConcreteFunction as ConcreteFunction
-from agc.runtime.dtypes import DType as DType
+from agc.runtime.dtypes import DType as DType, as_dtype as as_dtype
 from agc.runtime.core.device_spec import DeviceSpec as DeviceSpec
-from agc.runtime.tracing.function import Function as Function
+from agc.runtime.tracing.function import Function as Function, function as function
 from agc.runtime.autodiff.tape import GradientTape as GradientTape
-from agc.runtime.ir.graph import Graph as Graph
-from agc.runtime.composite.indexed_slices import IndexedSlices as IndexedSlices
-from agc.runtime.composite.indexed_slices import IndexedSlicesSpec as IndexedSlicesSpec
+from agc.runtime.ir.graph import Graph as Graph, Operation as Operation
+from agc.runtime.composite.indexed_slices import IndexedSlices as IndexedSlices, IndexedSlicesSpec as IndexedSlicesSpec
 from agc.runtime.core.module import Module as Module
-from agc.runtime.ir.graph import Operation as Operation
 from agc.runtime.data.dataset_spec import OptionalSpec as OptionalSpec
 from agc.runtime.ragged.tensor import RaggedTensor as RaggedTensor
 from agc.runtime.ragged.spec import RaggedTensorSpec as RaggedTensorSpec
-from agc.runtime.sparse.tensor import SparseTensor as SparseTensor
-from agc.runtime.sparse.tensor import SparseTensorSpec as SparseTensorSpec
+from agc.runtime.sparse.tensor import SparseTensor as SparseTensor, SparseTensorSpec as SparseTensorSpec
 from agc.runtime.core.tensor import Tensor as Tensor
 from agc.runtime.core.tensor_array import TensorArray as TensorArray
 from agc.runtime.core.shapes import TensorShape as TensorShape
 from agc.runtime.core.tensor_spec import TensorSpec as TensorSpec
-from agc.runtime.core.type_spec import TypeSpec as TypeSpec
+from agc.runtime.core.type_spec import TypeSpec as TypeSpec, type_spec_from_value as type_spec_from_value
 from agc.runtime.autodiff.targets import UnconnectedGradients as UnconnectedGradients
 from agc.runtime.core.variable import Variable as Variable
-from agc.runtime.core.variable_enums import VariableAggregation as VariableAggregation
-from agc.runtime.core.variable_enums import VariableSynchronization as VariableSynchronization
+from agc.runtime.core.variable_enums import VariableAggregation as VariableAggregation, VariableSynchronization as VariableSynchronization
 from agc.runtime.ops.nn.confusion_and_topk import approx_top_k as approx_top_k
-from agc.runtime.dtypes import as_dtype as as_dtype
-from agc.runtime.ops.assertions.value_assertions import assert_equal as assert_equal
-from agc.runtime.ops.assertions.value_assertions import assert_greater as assert_greater
-from agc.runtime.ops.assertions.value_assertions import assert_less as assert_less
+from agc.runtime.ops.assertions.value_assertions import assert_equal as assert_equal, assert_greater as assert_greater, assert_less as assert_less
 from agc.runtime.ops.assertions.static_assertions import assert_rank as assert_rank
-from agc.runtime import audio as audio
-from agc.runtime import autodiff as autodiff
-from agc.runtime import autograph as autograph
-from agc.runtime.ops.nn.space_to_depth import batch_to_space as batch_to_space
-from agc.runtime import bitwise as bitwise
-from agc.runtime.ops.arrays.shape_arithmetic import broadcast_dynamic_shape as broadcast_dynamic_shape
-from agc.runtime.ops.arrays.shape_arithmetic import broadcast_static_shape as broadcast_static_shape
-from agc.runtime.control_flow.switch_case import case as case
-from agc.runtime.ops.math.cast import cast as cast
+from agc.runtime import audio as audio, autodiff as autodiff, autograph as autograph, bitwise as bitwise, compat as compat, config as config, data as data, debugging as debugging, distribute as distribute, dtypes as dtypes, errors as errors, experimental as experimental, export as export, graph_util as graph_util, image as image, io as io, ir as ir, linalg as linalg, lookup as lookup, math as math, nest as nest, nn as nn, onnx as onnx, profiler as profiler, quantization as quantization, ragged as ragged, random as random, raw_ops as raw_ops, saved_model as saved_model, sets as sets, signal as signal, sparse as sparse, strings as strings, summary as summary, sysconfig as sysconfig, test as test, train as train, types as types, version as version, xla as xla
+from agc.runtime.ops.nn.space_to_depth import batch_to_space as batch_to_space, space_to_batch as space_to_batch
+from agc.runtime.ops.arrays.shape_arithmetic import broadcast_dynamic_shape as broadcast_dynamic_shape, broadcast_static_shape as broadcast_static_shape, guarantee_const as guarantee_const, parallel_stack as parallel_stack, required_space_to_batch_paddings as required_space_to_batch_paddings, shape_n as shape_n
+from agc.runtime.control_flow.switch_case import case as case, switch_case as switch_case
+from agc.runtime.ops.math.cast import cast as cast, complex as complex
 from agc.runtime.ops.math.clip import clip_by_global_norm as clip_by_global_norm
-from agc.runtime.ops.math.arithmetic import clip_by_value as clip_by_value
-from agc.runtime import compat as compat
-from agc.runtime.ops.math.cast import complex as complex
-from agc.runtime.control_flow.functional_api import cond as cond
-from agc.runtime import config as config
-from agc.runtime.ops.random.initializers import constant_initializer as constant_initializer
-from agc.runtime.control_flow.control_dependencies import control_dependencies as control_dependencies
-from agc.runtime.core.conversion import convert_to_tensor as convert_to_tensor
-from agc.runtime.autodiff.custom_gradients import custom_gradient as custom_gradient
-from agc.runtime import data as data
-from agc.runtime import debugging as debugging
+from agc.runtime.ops.math.arithmetic import clip_by_value as clip_by_value, divide as divide, divide as truediv
+from agc.runtime.control_flow.functional_api import cond as cond, while_loop as while_loop
+from agc.runtime.ops.random.initializers import constant_initializer as constant_initializer, ones_initializer as ones_initializer, random_normal_initializer as random_normal_initializer, random_uniform_initializer as random_uniform_initializer, zeros_initializer as zeros_initializer
+from agc.runtime.control_flow.control_dependencies import control_dependencies as control_dependencies, executing_eagerly as executing_eagerly, group as group, identity_n as identity_n, no_op as no_op, tuple as tuple
+from agc.runtime.core.conversion import convert_to_tensor as convert_to_tensor, is_tensor as is_tensor, register_tensor_conversion_function as register_tensor_conversion_function
+from agc.runtime.autodiff.custom_gradients import custom_gradient as custom_gradient, grad_pass_through as grad_pass_through, recompute_grad as recompute_grad
 from agc.runtime.core.devices import device as device
-from agc.runtime import distribute as distribute
-from agc.runtime.ops.math.arithmetic import divide as divide
-from agc.runtime import dtypes as dtypes
 from agc.runtime.ops.arrays.dynamic_partition import dynamic_stitch as dynamic_stitch
 from agc.runtime.sparse.edit_distance import edit_distance as edit_distance
-from agc.runtime.ops.linalg.matrix_functions import eig as eig
-from agc.runtime.ops.linalg.matrix_functions import eigvals as eigvals
+from agc.runtime.ops.linalg.matrix_functions import eig as eig, eigvals as eigvals
 from agc.runtime.ops.linalg.einsum import einsum as einsum
-from agc.runtime import errors as errors
-from agc.runtime.control_flow.control_dependencies import executing_eagerly as executing_eagerly
-from agc.runtime import experimental as experimental
-from agc.runtime import export as export
-from agc.runtime.ops.signal.fftnd import fftnd as fftnd
+from agc.runtime.ops.signal.fftnd import fftnd as fftnd, ifftnd as ifftnd, irfftnd as irfftnd, rfftnd as rfftnd
 from agc.runtime.ops.strings.farmhash import fingerprint as fingerprint
-from agc.runtime.higher_order.scan import foldl as foldl
-from agc.runtime.higher_order.scan import foldr as foldr
-from agc.runtime.tracing.function import function as function
-from agc.runtime.ir.name_scopes import get_current_name_scope as get_current_name_scope
-from agc.runtime.control_flow.tracing_context import get_logger as get_logger
-from agc.runtime.control_flow.tracing_context import get_static_value as get_static_value
-from agc.runtime.autodiff.custom_gradients import grad_pass_through as grad_pass_through
-from agc.runtime.autodiff.graph_gradients import gradients as gradients
-from agc.runtime import graph_util as graph_util
-from agc.runtime.control_flow.control_dependencies import group as group
-from agc.runtime.ops.arrays.shape_arithmetic import guarantee_const as guarantee_const
-from agc.runtime.autodiff.graph_gradients import hessians as hessians
+from agc.runtime.higher_order.scan import foldl as foldl, foldr as foldr, scan as scan
+from agc.runtime.ir.name_scopes import get_current_name_scope as get_current_name_scope, name_scope as name_scope
+from agc.runtime.control_flow.tracing_context import get_logger as get_logger, get_static_value as get_static_value, init_scope as init_scope, inside_function as inside_function, is_symbolic_tensor as is_symbolic_tensor
+from agc.runtime.autodiff.graph_gradients import gradients as gradients, hessians as hessians
 from agc.runtime.ops.reduce.histogram import histogram_fixed_width_bins as histogram_fixed_width_bins
-from agc.runtime.control_flow.control_dependencies import identity_n as identity_n
-from agc.runtime.ops.signal.fftnd import ifftnd as ifftnd
-from agc.runtime import image as image
 from agc.runtime.formats.tensorflow.import_graph_def import import_graph_def as import_graph_def
-from agc.runtime.control_flow.tracing_context import init_scope as init_scope
-from keras._tf_keras.keras import initializers as initializers
-from agc.runtime.control_flow.tracing_context import inside_function as inside_function
+from keras._tf_keras.keras import initializers as initializers, losses as losses, metrics as metrics, optimizers as optimizers
 from agc.runtime.interop.tensorflow.alias import install_as_tensorflow as install_as_tensorflow
-from agc.runtime import io as io
-from agc.runtime import ir as ir
-from agc.runtime.ops.signal.fftnd import irfftnd as irfftnd
-from agc.runtime.control_flow.tracing_context import is_symbolic_tensor as is_symbolic_tensor
-from agc.runtime.core.conversion import is_tensor as is_tensor
 from keras._tf_keras import keras as keras
-from agc.runtime import linalg as linalg
-from agc.runtime import lookup as lookup
-from keras._tf_keras.keras import losses as losses
-from agc.runtime.io.tensor_message import make_ndarray as make_ndarray
-from agc.runtime.io.tensor_message import make_tensor_proto as make_tensor_proto
+from agc.runtime.io.tensor_message import make_ndarray as make_ndarray, make_tensor_proto as make_tensor_proto
 from agc.runtime.higher_order.map_fn import map_fn as map_fn
-from agc.runtime import math as math
 from agc.runtime.ops.linalg.matmul import matmul as matmul
 from agc.runtime.ops.arrays.tile_and_pad import meshgrid as meshgrid
-from keras._tf_keras.keras import metrics as metrics
-from agc.runtime.ir.name_scopes import name_scope as name_scope
-from agc.runtime import nest as nest
-from agc.runtime import nn as nn
-from agc.runtime.control_flow.control_dependencies import no_op as no_op
 from agc.runtime.ops.reduce.norms import norm as norm
-from agc.runtime.interop.py_function import numpy_function as numpy_function
-from agc.runtime.ops.random.initializers import ones_initializer as ones_initializer
-from agc.runtime import onnx as onnx
-from keras._tf_keras.keras import optimizers as optimizers
-from agc.runtime.ops.arrays.shape_arithmetic import parallel_stack as parallel_stack
+from agc.runtime.interop.py_function import numpy_function as numpy_function, py_function as py_function
 from agc.runtime.ops.state.print_op import print as print
-from agc.runtime import profiler as profiler
-from agc.runtime.interop.py_function import py_function as py_function
-from agc.runtime import quantization as quantization
-from agc.runtime import ragged as ragged
-from agc.runtime import random as random
-from agc.runtime.ops.random.initializers import random_normal_initializer as random_normal_initializer
-from agc.runtime.ops.random.initializers import random_uniform_initializer as random_uniform_initializer
-from agc.runtime import raw_ops as raw_ops
-from agc.runtime.autodiff.custom_gradients import recompute_grad as recompute_grad
-from agc.runtime.core.conversion import register_tensor_conversion_function as register_tensor_conversion_function
-from agc.runtime.ops.arrays.shape_arithmetic import required_space_to_batch_paddings as required_space_to_batch_paddings
-from agc.runtime.ops.signal.fftnd import rfftnd as rfftnd
-from agc.runtime import saved_model as saved_model
 from agc.runtime.ops.math.derived_math import scalar_mul as scalar_mul
-from agc.runtime.higher_order.scan import scan as scan
-from agc.runtime import sets as sets
-from agc.runtime.ops.arrays.shape_arithmetic import shape_n as shape_n
-from agc.runtime import signal as signal
-from agc.runtime.ops.nn.space_to_depth import space_to_batch as space_to_batch
-from agc.runtime import sparse as sparse
-from agc.runtime.ops.arrays.concat_split import split as split
-from agc.runtime import strings as strings
-from agc.runtime import summary as summary
-from agc.runtime.control_flow.switch_case import switch_case as switch_case
-from agc.runtime import sysconfig as sysconfig
+from agc.runtime.ops.arrays.concat_split import split as split, unstack as unstack
 from agc.runtime.ops.linalg.tensordot import tensordot as tensordot
-from agc.runtime import test as test
-from agc.runtime import train as train
-from agc.runtime.ops.math.arithmetic import divide as truediv
-from agc.runtime.control_flow.control_dependencies import tuple as tuple
-from agc.runtime.core.type_spec import type_spec_from_value as type_spec_from_value
-from agc.runtime import types as types
 from agc.runtime.ops.arrays.sort import unique as unique
 from agc.runtime.ops.arrays.permutation import unique_with_counts as unique_with_counts
-from agc.runtime.ops.arrays.concat_split import unstack as unstack
 from agc.runtime.core.variable_creators import variable_creator_scope as variable_creator_scope
 from agc.runtime.higher_order.vectorized_map import vectorized_map as vectorized_map
-from agc.runtime import version as version
-from agc.runtime.control_flow.functional_api import while_loop as while_loop
-from agc.runtime import xla as xla
-from agc.runtime.ops.random.initializers import zeros_initializer as zeros_initializer
 
 def abs(x: Any, name: builtins.str | None = ...) -> _Tensor: ...
 def acos(x: Any, name: builtins.str | None = ...) -> _Tensor: ...

@@ -8,33 +8,11 @@ from agc.runtime.core.tensor import Tensor as _Tensor
 
 from agc.runtime.ops.assertions.assert_op import Assert as Assert
 from agc.runtime.ops.math.check_numerics import assert_all_finite as assert_all_finite
-from agc.runtime.ops.assertions.value_assertions import assert_equal as assert_equal
-from agc.runtime.ops.assertions.value_assertions import assert_greater as assert_greater
-from agc.runtime.ops.assertions.value_assertions import assert_greater_equal as assert_greater_equal
-from agc.runtime.ops.assertions.static_assertions import assert_integer as assert_integer
-from agc.runtime.ops.assertions.value_assertions import assert_less as assert_less
-from agc.runtime.ops.assertions.value_assertions import assert_less_equal as assert_less_equal
-from agc.runtime.ops.assertions.value_assertions import assert_near as assert_near
-from agc.runtime.ops.assertions.value_assertions import assert_negative as assert_negative
-from agc.runtime.ops.assertions.value_assertions import assert_non_negative as assert_non_negative
-from agc.runtime.ops.assertions.value_assertions import assert_non_positive as assert_non_positive
-from agc.runtime.ops.assertions.value_assertions import assert_none_equal as assert_none_equal
-from agc.runtime.ops.assertions.value_assertions import assert_positive as assert_positive
-from agc.runtime.ops.assertions.static_assertions import assert_proper_iterable as assert_proper_iterable
-from agc.runtime.ops.assertions.static_assertions import assert_rank as assert_rank
-from agc.runtime.ops.assertions.static_assertions import assert_rank_at_least as assert_rank_at_least
-from agc.runtime.ops.assertions.static_assertions import assert_rank_in as assert_rank_in
-from agc.runtime.ops.assertions.static_assertions import assert_same_float_dtype as assert_same_float_dtype
-from agc.runtime.ops.assertions.static_assertions import assert_scalar as assert_scalar
+from agc.runtime.ops.assertions.value_assertions import assert_equal as assert_equal, assert_greater as assert_greater, assert_greater_equal as assert_greater_equal, assert_less as assert_less, assert_less_equal as assert_less_equal, assert_near as assert_near, assert_negative as assert_negative, assert_non_negative as assert_non_negative, assert_non_positive as assert_non_positive, assert_none_equal as assert_none_equal, assert_positive as assert_positive
+from agc.runtime.ops.assertions.static_assertions import assert_integer as assert_integer, assert_proper_iterable as assert_proper_iterable, assert_rank as assert_rank, assert_rank_at_least as assert_rank_at_least, assert_rank_in as assert_rank_in, assert_same_float_dtype as assert_same_float_dtype, assert_scalar as assert_scalar, assert_type as assert_type, is_numeric_tensor as is_numeric_tensor
 from agc.runtime.ops.assertions.assert_shapes import assert_shapes as assert_shapes
-from agc.runtime.ops.assertions.static_assertions import assert_type as assert_type
-from agc.runtime.ops.math.numerics_watch import disable_check_numerics as disable_check_numerics
-from agc.runtime.core.traceback_switch import disable_traceback_filtering as disable_traceback_filtering
-from agc.runtime.ops.math.numerics_watch import enable_check_numerics as enable_check_numerics
-from agc.runtime.core.traceback_switch import enable_traceback_filtering as enable_traceback_filtering
-from agc.runtime.core.devices import get_log_device_placement as get_log_device_placement
-from agc.runtime.ops.assertions.static_assertions import is_numeric_tensor as is_numeric_tensor
-from agc.runtime.core.traceback_switch import is_traceback_filtering_enabled as is_traceback_filtering_enabled
-from agc.runtime.core.devices import set_log_device_placement as set_log_device_placement
+from agc.runtime.ops.math.numerics_watch import disable_check_numerics as disable_check_numerics, enable_check_numerics as enable_check_numerics
+from agc.runtime.core.traceback_switch import disable_traceback_filtering as disable_traceback_filtering, enable_traceback_filtering as enable_traceback_filtering, is_traceback_filtering_enabled as is_traceback_filtering_enabled
+from agc.runtime.core.devices import get_log_device_placement as get_log_device_placement, set_log_device_placement as set_log_device_placement
 
 def check_numerics(tensor: Any, message: builtins.str, name: builtins.str | None = ...) -> _Tensor: ...

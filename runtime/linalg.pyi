@@ -7,60 +7,35 @@ from agc.runtime.dtypes import DType as _DType
 from agc.runtime.core.tensor import Tensor as _Tensor
 
 from agc.runtime.linear_operator.operator import LinearOperator as LinearOperator
-from agc.runtime.linear_operator.wrappers import LinearOperatorAdjoint as LinearOperatorAdjoint
+from agc.runtime.linear_operator.wrappers import LinearOperatorAdjoint as LinearOperatorAdjoint, LinearOperatorInversion as LinearOperatorInversion
 from agc.runtime.linear_operator.block_diag import LinearOperatorBlockDiag as LinearOperatorBlockDiag
 from agc.runtime.linear_operator.block_lower_triangular import LinearOperatorBlockLowerTriangular as LinearOperatorBlockLowerTriangular
-from agc.runtime.linear_operator.circulant import LinearOperatorCirculant as LinearOperatorCirculant
-from agc.runtime.linear_operator.circulant import LinearOperatorCirculant2D as LinearOperatorCirculant2D
-from agc.runtime.linear_operator.circulant import LinearOperatorCirculant3D as LinearOperatorCirculant3D
+from agc.runtime.linear_operator.circulant import LinearOperatorCirculant as LinearOperatorCirculant, LinearOperatorCirculant2D as LinearOperatorCirculant2D, LinearOperatorCirculant3D as LinearOperatorCirculant3D
 from agc.runtime.linear_operator.composition import LinearOperatorComposition as LinearOperatorComposition
 from agc.runtime.linear_operator.diag import LinearOperatorDiag as LinearOperatorDiag
-from agc.runtime.linear_operator.dense import LinearOperatorFullMatrix as LinearOperatorFullMatrix
+from agc.runtime.linear_operator.dense import LinearOperatorFullMatrix as LinearOperatorFullMatrix, LinearOperatorLowerTriangular as LinearOperatorLowerTriangular
 from agc.runtime.linear_operator.householder import LinearOperatorHouseholder as LinearOperatorHouseholder
-from agc.runtime.linear_operator.identity import LinearOperatorIdentity as LinearOperatorIdentity
-from agc.runtime.linear_operator.wrappers import LinearOperatorInversion as LinearOperatorInversion
+from agc.runtime.linear_operator.identity import LinearOperatorIdentity as LinearOperatorIdentity, LinearOperatorScaledIdentity as LinearOperatorScaledIdentity
 from agc.runtime.linear_operator.kronecker import LinearOperatorKronecker as LinearOperatorKronecker
 from agc.runtime.linear_operator.low_rank_update import LinearOperatorLowRankUpdate as LinearOperatorLowRankUpdate
-from agc.runtime.linear_operator.dense import LinearOperatorLowerTriangular as LinearOperatorLowerTriangular
 from agc.runtime.linear_operator.permutation import LinearOperatorPermutation as LinearOperatorPermutation
-from agc.runtime.linear_operator.identity import LinearOperatorScaledIdentity as LinearOperatorScaledIdentity
 from agc.runtime.linear_operator.toeplitz import LinearOperatorToeplitz as LinearOperatorToeplitz
 from agc.runtime.linear_operator.tridiag import LinearOperatorTridiag as LinearOperatorTridiag
 from agc.runtime.linear_operator.zeros import LinearOperatorZeros as LinearOperatorZeros
-from agc.runtime.ops.linalg.diagonals import adjoint as adjoint
-from agc.runtime.ops.linalg.lu_and_lstsq import cholesky_solve as cholesky_solve
-from agc.runtime.ops.linalg.matrix_diag import diag as diag
-from agc.runtime.ops.linalg.matrix_diag import diag_part as diag_part
-from agc.runtime.ops.linalg.matrix_functions import eig as eig
-from agc.runtime.ops.linalg.decompositions import eigh as eigh
-from agc.runtime.ops.linalg.tridiagonal import eigh_tridiagonal as eigh_tridiagonal
-from agc.runtime.ops.linalg.matrix_functions import eigvals as eigvals
-from agc.runtime.ops.linalg.decompositions import eigvalsh as eigvalsh
+from agc.runtime.ops.linalg.diagonals import adjoint as adjoint, trace as trace
+from agc.runtime.ops.linalg.lu_and_lstsq import cholesky_solve as cholesky_solve, lstsq as lstsq, lu as lu, lu_matrix_inverse as lu_matrix_inverse, lu_reconstruct as lu_reconstruct, lu_solve as lu_solve, matrix_rank as matrix_rank, normalize as normalize, pinv as pinv
+from agc.runtime.ops.linalg.matrix_diag import diag as diag, diag_part as diag_part, set_diag as set_diag
+from agc.runtime.ops.linalg.matrix_functions import eig as eig, eigvals as eigvals, tensor_diag as tensor_diag, tensor_diag_part as tensor_diag_part
+from agc.runtime.ops.linalg.decompositions import eigh as eigh, eigvalsh as eigvalsh, logdet as logdet, qr as qr, svd as svd
+from agc.runtime.ops.linalg.tridiagonal import eigh_tridiagonal as eigh_tridiagonal, tridiagonal_matmul as tridiagonal_matmul, tridiagonal_solve as tridiagonal_solve
 from agc.runtime.ops.linalg.einsum import einsum as einsum
 from agc.runtime.linear_operator import experimental as experimental
+from agc.runtime import eye as eye
 from agc.runtime.ops.math.clip import global_norm as global_norm
-from agc.runtime.ops.reduce.norms import l2_normalize as l2_normalize
-from agc.runtime.ops.linalg.decompositions import logdet as logdet
-from agc.runtime.ops.linalg.lu_and_lstsq import lstsq as lstsq
-from agc.runtime.ops.linalg.lu_and_lstsq import lu as lu
-from agc.runtime.ops.linalg.lu_and_lstsq import lu_matrix_inverse as lu_matrix_inverse
-from agc.runtime.ops.linalg.lu_and_lstsq import lu_reconstruct as lu_reconstruct
-from agc.runtime.ops.linalg.lu_and_lstsq import lu_solve as lu_solve
+from agc.runtime.ops.reduce.norms import l2_normalize as l2_normalize, norm as norm
 from agc.runtime.ops.linalg.matmul import matmul as matmul
-from agc.runtime.ops.linalg.lu_and_lstsq import matrix_rank as matrix_rank
-from agc.runtime.ops.reduce.norms import norm as norm
-from agc.runtime.ops.linalg.lu_and_lstsq import normalize as normalize
-from agc.runtime.ops.linalg.lu_and_lstsq import pinv as pinv
-from agc.runtime.ops.linalg.decompositions import qr as qr
-from agc.runtime.ops.linalg.matrix_diag import set_diag as set_diag
 from agc.runtime.ops.linalg.inverse_and_det import slogdet as slogdet
-from agc.runtime.ops.linalg.decompositions import svd as svd
-from agc.runtime.ops.linalg.matrix_functions import tensor_diag as tensor_diag
-from agc.runtime.ops.linalg.matrix_functions import tensor_diag_part as tensor_diag_part
 from agc.runtime.ops.linalg.tensordot import tensordot as tensordot
-from agc.runtime.ops.linalg.diagonals import trace as trace
-from agc.runtime.ops.linalg.tridiagonal import tridiagonal_matmul as tridiagonal_matmul
-from agc.runtime.ops.linalg.tridiagonal import tridiagonal_solve as tridiagonal_solve
 
 def band_part(input: Any, num_lower: Any, num_upper: Any, name: builtins.str | None = ...) -> _Tensor: ...
 def banded_triangular_solve(bands: Any, rhs: Any, lower: builtins.bool = ..., adjoint: builtins.bool = ..., name: builtins.str | None = ...) -> _Tensor: ...
@@ -68,7 +43,6 @@ def cholesky(input: Any, name: builtins.str | None = ...) -> _Tensor: ...
 def cross(a: Any, b: Any, name: builtins.str | None = ...) -> _Tensor: ...
 def det(input: Any, name: builtins.str | None = ...) -> _Tensor: ...
 def expm(input: Any, name: builtins.str | None = ...) -> _Tensor: ...
-def eye(num_rows: Any, num_columns: Any = ..., batch_shape: Any = ..., dtype: Any = ..., name: builtins.str | None = ...) -> _Tensor: ...
 def inv(input: Any, adjoint: builtins.bool = ..., name: builtins.str | None = ...) -> _Tensor: ...
 def logm(input: Any, name: builtins.str | None = ...) -> _Tensor: ...
 def matrix_transpose(a: Any, name: builtins.str | None = ..., conjugate: builtins.bool = ...) -> _Tensor: ...

@@ -6,8 +6,7 @@ from typing import Any
 from agc.runtime.dtypes import DType as _DType
 from agc.runtime.core.tensor import Tensor as _Tensor
 
-from agc.runtime.ops.nn.fake_quantization import fake_quant_with_min_max_args as fake_quant_with_min_max_args
-from agc.runtime.ops.nn.fake_quantization import fake_quant_with_min_max_args_gradient as fake_quant_with_min_max_args_gradient
+from agc.runtime.ops.nn.fake_quantization import fake_quant_with_min_max_args as fake_quant_with_min_max_args, fake_quant_with_min_max_args_gradient as fake_quant_with_min_max_args_gradient
 
 def fake_quant_with_min_max_vars(inputs: Any, min: Any, max: Any, num_bits: Any = ..., narrow_range: builtins.bool = ..., name: builtins.str | None = ...) -> _Tensor: ...
 def fake_quant_with_min_max_vars_gradient(gradients: Any, inputs: Any, min: Any, max: Any, num_bits: Any = ..., narrow_range: builtins.bool = ..., name: builtins.str | None = ...) -> builtins.list[_Tensor]: ...

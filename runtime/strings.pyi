@@ -6,18 +6,12 @@ from typing import Any
 from agc.runtime.dtypes import DType as _DType
 from agc.runtime.core.tensor import Tensor as _Tensor
 
-from agc.runtime.ragged.split_ngrams import bytes_split as bytes_split
+from agc.runtime import as_string as as_string
+from agc.runtime.ragged.split_ngrams import bytes_split as bytes_split, ngrams as ngrams, split as split
 from agc.runtime.ops.strings.join_format import format as format
 from agc.runtime.ops.strings.strings import join as join
-from agc.runtime.ragged.split_ngrams import ngrams as ngrams
-from agc.runtime.ragged.split_ngrams import split as split
-from agc.runtime.ragged.unicode_decode import unicode_decode as unicode_decode
-from agc.runtime.ragged.unicode_decode import unicode_decode_with_offsets as unicode_decode_with_offsets
-from agc.runtime.ragged.unicode_decode import unicode_encode as unicode_encode
-from agc.runtime.ragged.unicode_decode import unicode_split as unicode_split
-from agc.runtime.ragged.unicode_decode import unicode_split_with_offsets as unicode_split_with_offsets
+from agc.runtime.ragged.unicode_decode import unicode_decode as unicode_decode, unicode_decode_with_offsets as unicode_decode_with_offsets, unicode_encode as unicode_encode, unicode_split as unicode_split, unicode_split_with_offsets as unicode_split_with_offsets
 
-def as_string(input: Any, precision: Any = ..., scientific: builtins.bool = ..., shortest: builtins.bool = ..., width: Any = ..., fill: builtins.str = ..., name: builtins.str | None = ...) -> _Tensor: ...
 def length(input: Any, unit: builtins.str = ..., name: builtins.str | None = ...) -> _Tensor: ...
 def lower(input: Any, encoding: builtins.str = ..., name: builtins.str | None = ...) -> _Tensor: ...
 def reduce_join(inputs: Any, axis: Any = ..., keepdims: builtins.bool = ..., separator: builtins.str = ..., name: builtins.str | None = ...) -> _Tensor: ...

@@ -9,10 +9,7 @@ from agc.runtime.core.tensor import Tensor as _Tensor
 from agc.runtime.autodiff.forward_mode import ForwardAccumulator as ForwardAccumulator
 from agc.runtime.autodiff.tape import GradientTape as GradientTape
 from agc.runtime.autodiff.targets import UnconnectedGradients as UnconnectedGradients
-from agc.runtime.autodiff.custom_gradients import custom_gradient as custom_gradient
-from agc.runtime.autodiff.custom_gradients import grad_pass_through as grad_pass_through
-from agc.runtime.autodiff.graph_gradients import gradients as gradients
-from agc.runtime.autodiff.graph_gradients import hessians as hessians
-from agc.runtime.autodiff.custom_gradients import recompute_grad as recompute_grad
+from agc.runtime.autodiff.custom_gradients import custom_gradient as custom_gradient, grad_pass_through as grad_pass_through, recompute_grad as recompute_grad
+from agc.runtime.autodiff.graph_gradients import gradients as gradients, hessians as hessians
 
 _LATE: Any

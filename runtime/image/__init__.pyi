@@ -6,69 +6,16 @@ from typing import Any
 from agc.runtime.dtypes import DType as _DType
 from agc.runtime.core.tensor import Tensor as _Tensor
 
-from agc.runtime.image.resize import ResizeMethod as ResizeMethod
-from agc.runtime.image.adjust import adjust_brightness as adjust_brightness
-from agc.runtime.image.adjust import adjust_contrast as adjust_contrast
-from agc.runtime.image.adjust import adjust_gamma as adjust_gamma
-from agc.runtime.image.adjust import adjust_hue as adjust_hue
-from agc.runtime.image.codecs import adjust_jpeg_quality as adjust_jpeg_quality
-from agc.runtime.image.adjust import adjust_saturation as adjust_saturation
-from agc.runtime.image.crop_and_pad import central_crop as central_crop
-from agc.runtime.image.boxes import combined_non_max_suppression as combined_non_max_suppression
+from agc.runtime.image.resize import ResizeMethod as ResizeMethod, resize as resize, resize_with_pad as resize_with_pad
+from agc.runtime.image.adjust import adjust_brightness as adjust_brightness, adjust_contrast as adjust_contrast, adjust_gamma as adjust_gamma, adjust_hue as adjust_hue, adjust_saturation as adjust_saturation, per_image_standardization as per_image_standardization
+from agc.runtime.image.codecs import adjust_jpeg_quality as adjust_jpeg_quality, decode_and_crop_jpeg as decode_and_crop_jpeg, decode_bmp as decode_bmp, decode_gif as decode_gif, decode_image as decode_image, decode_jpeg as decode_jpeg, decode_png as decode_png, encode_jpeg as encode_jpeg, extract_jpeg_shape as extract_jpeg_shape, is_jpeg as is_jpeg
+from agc.runtime.image.crop_and_pad import central_crop as central_crop, crop_to_bounding_box as crop_to_bounding_box, pad_to_bounding_box as pad_to_bounding_box, resize_with_crop_or_pad as resize_with_crop_or_pad
+from agc.runtime.image.boxes import combined_non_max_suppression as combined_non_max_suppression, crop_and_resize as crop_and_resize, draw_bounding_boxes as draw_bounding_boxes, non_max_suppression as non_max_suppression, non_max_suppression_overlaps as non_max_suppression_overlaps, non_max_suppression_padded as non_max_suppression_padded, non_max_suppression_with_scores as non_max_suppression_with_scores
 from agc.runtime.image.convert_dtype import convert_image_dtype as convert_image_dtype
-from agc.runtime.image.boxes import crop_and_resize as crop_and_resize
-from agc.runtime.image.crop_and_pad import crop_to_bounding_box as crop_to_bounding_box
-from agc.runtime.image.codecs import decode_and_crop_jpeg as decode_and_crop_jpeg
-from agc.runtime.image.codecs import decode_bmp as decode_bmp
-from agc.runtime.image.codecs import decode_gif as decode_gif
-from agc.runtime.image.codecs import decode_image as decode_image
-from agc.runtime.image.codecs import decode_jpeg as decode_jpeg
-from agc.runtime.image.codecs import decode_png as decode_png
-from agc.runtime.image.boxes import draw_bounding_boxes as draw_bounding_boxes
-from agc.runtime.image.codecs import encode_jpeg as encode_jpeg
-from agc.runtime.image.codecs import extract_jpeg_shape as extract_jpeg_shape
-from agc.runtime.image.flip_rotate import flip_left_right as flip_left_right
-from agc.runtime.image.flip_rotate import flip_up_down as flip_up_down
-from agc.runtime.image.color_spaces import grayscale_to_rgb as grayscale_to_rgb
-from agc.runtime.image.color_spaces import hsv_to_rgb as hsv_to_rgb
-from agc.runtime.image.quality_metrics import image_gradients as image_gradients
-from agc.runtime.image.codecs import is_jpeg as is_jpeg
-from agc.runtime.image.boxes import non_max_suppression as non_max_suppression
-from agc.runtime.image.boxes import non_max_suppression_overlaps as non_max_suppression_overlaps
-from agc.runtime.image.boxes import non_max_suppression_padded as non_max_suppression_padded
-from agc.runtime.image.boxes import non_max_suppression_with_scores as non_max_suppression_with_scores
-from agc.runtime.image.crop_and_pad import pad_to_bounding_box as pad_to_bounding_box
-from agc.runtime.image.adjust import per_image_standardization as per_image_standardization
-from agc.runtime.image.quality_metrics import psnr as psnr
-from agc.runtime.image.random_ops import random_brightness as random_brightness
-from agc.runtime.image.random_ops import random_contrast as random_contrast
-from agc.runtime.image.random_ops import random_crop as random_crop
-from agc.runtime.image.flip_rotate import random_flip_left_right as random_flip_left_right
-from agc.runtime.image.flip_rotate import random_flip_up_down as random_flip_up_down
-from agc.runtime.image.random_ops import random_hue as random_hue
-from agc.runtime.image.random_ops import random_saturation as random_saturation
-from agc.runtime.image.resize import resize as resize
-from agc.runtime.image.crop_and_pad import resize_with_crop_or_pad as resize_with_crop_or_pad
-from agc.runtime.image.resize import resize_with_pad as resize_with_pad
-from agc.runtime.image.color_spaces import rgb_to_grayscale as rgb_to_grayscale
-from agc.runtime.image.color_spaces import rgb_to_hsv as rgb_to_hsv
-from agc.runtime.image.color_spaces import rgb_to_yiq as rgb_to_yiq
-from agc.runtime.image.color_spaces import rgb_to_yuv as rgb_to_yuv
-from agc.runtime.image.flip_rotate import rot90 as rot90
-from agc.runtime.image.quality_metrics import sobel_edges as sobel_edges
-from agc.runtime.image.quality_metrics import ssim as ssim
-from agc.runtime.image.quality_metrics import ssim_multiscale as ssim_multiscale
-from agc.runtime.image.random_ops import stateless_random_brightness as stateless_random_brightness
-from agc.runtime.image.random_ops import stateless_random_contrast as stateless_random_contrast
-from agc.runtime.image.random_ops import stateless_random_crop as stateless_random_crop
-from agc.runtime.image.flip_rotate import stateless_random_flip_left_right as stateless_random_flip_left_right
-from agc.runtime.image.flip_rotate import stateless_random_flip_up_down as stateless_random_flip_up_down
-from agc.runtime.image.random_ops import stateless_random_hue as stateless_random_hue
-from agc.runtime.image.random_ops import stateless_random_saturation as stateless_random_saturation
-from agc.runtime.image.quality_metrics import total_variation as total_variation
-from agc.runtime.image.flip_rotate import transpose as transpose
-from agc.runtime.image.color_spaces import yiq_to_rgb as yiq_to_rgb
-from agc.runtime.image.color_spaces import yuv_to_rgb as yuv_to_rgb
+from agc.runtime.image.flip_rotate import flip_left_right as flip_left_right, flip_up_down as flip_up_down, random_flip_left_right as random_flip_left_right, random_flip_up_down as random_flip_up_down, rot90 as rot90, stateless_random_flip_left_right as stateless_random_flip_left_right, stateless_random_flip_up_down as stateless_random_flip_up_down, transpose as transpose
+from agc.runtime.image.color_spaces import grayscale_to_rgb as grayscale_to_rgb, hsv_to_rgb as hsv_to_rgb, rgb_to_grayscale as rgb_to_grayscale, rgb_to_hsv as rgb_to_hsv, rgb_to_yiq as rgb_to_yiq, rgb_to_yuv as rgb_to_yuv, yiq_to_rgb as yiq_to_rgb, yuv_to_rgb as yuv_to_rgb
+from agc.runtime.image.quality_metrics import image_gradients as image_gradients, psnr as psnr, sobel_edges as sobel_edges, ssim as ssim, ssim_multiscale as ssim_multiscale, total_variation as total_variation
+from agc.runtime.image.random_ops import random_brightness as random_brightness, random_contrast as random_contrast, random_crop as random_crop, random_hue as random_hue, random_saturation as random_saturation, stateless_random_brightness as stateless_random_brightness, stateless_random_contrast as stateless_random_contrast, stateless_random_crop as stateless_random_crop, stateless_random_hue as stateless_random_hue, stateless_random_saturation as stateless_random_saturation
 
 def encode_png(image: Any, compression: Any = ..., name: builtins.str | None = ...) -> _Tensor: ...
 def extract_patches(images: Any, sizes: Any, strides: Any, rates: Any, padding: builtins.str, name: builtins.str | None = ...) -> _Tensor: ...

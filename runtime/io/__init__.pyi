@@ -6,29 +6,12 @@ from typing import Any
 from agc.runtime.dtypes import DType as _DType
 from agc.runtime.core.tensor import Tensor as _Tensor
 
-from agc.runtime.io.features import FixedLenFeature as FixedLenFeature
-from agc.runtime.io.features import FixedLenSequenceFeature as FixedLenSequenceFeature
-from agc.runtime.io.features import RaggedFeature as RaggedFeature
-from agc.runtime.io.features import SparseFeature as SparseFeature
-from agc.runtime.data.tfrecord_writer import TFRecordOptions as TFRecordOptions
-from agc.runtime.data.tfrecord_writer import TFRecordWriter as TFRecordWriter
-from agc.runtime.io.features import VarLenFeature as VarLenFeature
-from agc.runtime.image.codecs import decode_and_crop_jpeg as decode_and_crop_jpeg
-from agc.runtime.image.codecs import decode_bmp as decode_bmp
-from agc.runtime.io.files import decode_csv as decode_csv
-from agc.runtime.image.codecs import decode_gif as decode_gif
-from agc.runtime.image.codecs import decode_image as decode_image
-from agc.runtime.image.codecs import decode_jpeg as decode_jpeg
-from agc.runtime.image.codecs import decode_png as decode_png
-from agc.runtime.image.codecs import encode_jpeg as encode_jpeg
-from agc.runtime.image.codecs import extract_jpeg_shape as extract_jpeg_shape
+from agc.runtime.io.features import FixedLenFeature as FixedLenFeature, FixedLenSequenceFeature as FixedLenSequenceFeature, RaggedFeature as RaggedFeature, SparseFeature as SparseFeature, VarLenFeature as VarLenFeature
+from agc.runtime.data.tfrecord_writer import TFRecordOptions as TFRecordOptions, TFRecordWriter as TFRecordWriter
+from agc.runtime.image.codecs import decode_and_crop_jpeg as decode_and_crop_jpeg, decode_bmp as decode_bmp, decode_gif as decode_gif, decode_image as decode_image, decode_jpeg as decode_jpeg, decode_png as decode_png, encode_jpeg as encode_jpeg, extract_jpeg_shape as extract_jpeg_shape, is_jpeg as is_jpeg
+from agc.runtime.io.files import decode_csv as decode_csv, write_file as write_file
 from agc.runtime.storage import gfile as gfile
-from agc.runtime.image.codecs import is_jpeg as is_jpeg
-from agc.runtime.io.parse_example import parse_example as parse_example
-from agc.runtime.io.parse_example import parse_sequence_example as parse_sequence_example
-from agc.runtime.io.parse_example import parse_single_example as parse_single_example
-from agc.runtime.io.parse_example import parse_single_sequence_example as parse_single_sequence_example
-from agc.runtime.io.files import write_file as write_file
+from agc.runtime.io.parse_example import parse_example as parse_example, parse_sequence_example as parse_sequence_example, parse_single_example as parse_single_example, parse_single_sequence_example as parse_single_sequence_example
 
 def decode_base64(input: Any, name: builtins.str | None = ...) -> _Tensor: ...
 def decode_compressed(bytes: Any, compression_type: builtins.str = ..., name: builtins.str | None = ...) -> _Tensor: ...

@@ -6,89 +6,38 @@ from typing import Any
 from agc.runtime.dtypes import DType as _DType
 from agc.runtime.core.tensor import Tensor as _Tensor
 
-from agc.runtime.ops.nn.candidate_sampling import all_candidate_sampler as all_candidate_sampler
-from agc.runtime.ops.nn.confusion_and_topk import approx_max_k as approx_max_k
-from agc.runtime.ops.nn.confusion_and_topk import approx_min_k as approx_min_k
-from agc.runtime.ops.nn.conv_api import atrous_conv2d as atrous_conv2d
-from agc.runtime.ops.nn.conv_api import atrous_conv2d_transpose as atrous_conv2d_transpose
-from agc.runtime.ops.nn.pool_api import avg_pool as avg_pool
-from agc.runtime.ops.nn.pool_api import avg_pool1d as avg_pool1d
-from agc.runtime.ops.nn.pool_api import avg_pool2d as avg_pool2d
-from agc.runtime.ops.nn.pool_api import avg_pool3d as avg_pool3d
-from agc.runtime.ops.reduce.moments import batch_norm_with_global_normalization as batch_norm_with_global_normalization
-from agc.runtime.ops.reduce.moments import batch_normalization as batch_normalization
-from agc.runtime.nn.ctc import collapse_repeated as collapse_repeated
-from agc.runtime.nn.sampled_losses import compute_accidental_hits as compute_accidental_hits
-from agc.runtime.ops.nn.in_top_k import compute_average_loss as compute_average_loss
-from agc.runtime.ops.nn.conv_api import conv1d as conv1d
-from agc.runtime.ops.nn.conv_api import conv1d_transpose as conv1d_transpose
-from agc.runtime.ops.nn.conv_api import conv2d as conv2d
-from agc.runtime.ops.nn.conv_api import conv2d_transpose as conv2d_transpose
-from agc.runtime.ops.nn.conv_api import conv3d as conv3d
-from agc.runtime.ops.nn.conv_api import conv3d_transpose as conv3d_transpose
-from agc.runtime.ops.nn.conv_api import conv_transpose as conv_transpose
-from agc.runtime.ops.nn.conv_api import convolution as convolution
-from agc.runtime.ops.nn.rectifiers import crelu as crelu
-from agc.runtime.nn.ctc import ctc_beam_search_decoder as ctc_beam_search_decoder
-from agc.runtime.nn.ctc import ctc_greedy_decoder as ctc_greedy_decoder
-from agc.runtime.nn.ctc import ctc_loss as ctc_loss
-from agc.runtime.nn.ctc import ctc_unique_labels as ctc_unique_labels
-from agc.runtime.ops.nn.conv_api import depthwise_conv2d as depthwise_conv2d
-from agc.runtime.ops.nn.conv_api import depthwise_conv2d_backprop_filter as depthwise_conv2d_backprop_filter
-from agc.runtime.ops.nn.conv_api import depthwise_conv2d_backprop_input as depthwise_conv2d_backprop_input
-from agc.runtime.ops.nn.morphology import dilation2d as dilation2d
+from agc.runtime.ops.nn.candidate_sampling import all_candidate_sampler as all_candidate_sampler, fixed_unigram_candidate_sampler as fixed_unigram_candidate_sampler
+from agc.runtime.ops.nn.confusion_and_topk import approx_max_k as approx_max_k, approx_min_k as approx_min_k
+from agc.runtime.ops.nn.conv_api import atrous_conv2d as atrous_conv2d, atrous_conv2d_transpose as atrous_conv2d_transpose, conv1d as conv1d, conv1d_transpose as conv1d_transpose, conv2d as conv2d, conv2d_transpose as conv2d_transpose, conv3d as conv3d, conv3d_transpose as conv3d_transpose, conv_transpose as conv_transpose, convolution as convolution, depthwise_conv2d as depthwise_conv2d, depthwise_conv2d_backprop_filter as depthwise_conv2d_backprop_filter, depthwise_conv2d_backprop_input as depthwise_conv2d_backprop_input, separable_conv2d as separable_conv2d
+from agc.runtime.ops.nn.pool_api import avg_pool as avg_pool, avg_pool1d as avg_pool1d, avg_pool2d as avg_pool2d, avg_pool3d as avg_pool3d, max_pool as max_pool, max_pool1d as max_pool1d, max_pool2d as max_pool2d, max_pool3d as max_pool3d, max_pool_with_argmax as max_pool_with_argmax, pool as pool
+from agc.runtime.ops.reduce.moments import batch_norm_with_global_normalization as batch_norm_with_global_normalization, batch_normalization as batch_normalization, moments as moments, normalize_moments as normalize_moments, sufficient_statistics as sufficient_statistics, weighted_moments as weighted_moments
+from agc.runtime.nn.ctc import collapse_repeated as collapse_repeated, ctc_beam_search_decoder as ctc_beam_search_decoder, ctc_greedy_decoder as ctc_greedy_decoder, ctc_loss as ctc_loss, ctc_unique_labels as ctc_unique_labels
+from agc.runtime.nn.sampled_losses import compute_accidental_hits as compute_accidental_hits, nce_loss as nce_loss, sampled_softmax_loss as sampled_softmax_loss
+from agc.runtime.ops.nn.in_top_k import compute_average_loss as compute_average_loss, in_top_k as in_top_k, scale_regularization_loss as scale_regularization_loss
+from agc.runtime.ops.nn.rectifiers import crelu as crelu, leaky_relu as leaky_relu
+from agc.runtime.ops.nn.morphology import dilation2d as dilation2d, erosion2d as erosion2d
 from agc.runtime.ops.nn.dropout import dropout as dropout
 from agc.runtime.ops.nn.embedding_lookup import embedding_lookup as embedding_lookup
-from agc.runtime.nn.embeddings import embedding_lookup_sparse as embedding_lookup_sparse
-from agc.runtime.ops.nn.morphology import erosion2d as erosion2d
+from agc.runtime.nn.embeddings import embedding_lookup_sparse as embedding_lookup_sparse, safe_embedding_lookup_sparse as safe_embedding_lookup_sparse
 from agc.runtime.nn import experimental as experimental
-from agc.runtime.ops.nn.candidate_sampling import fixed_unigram_candidate_sampler as fixed_unigram_candidate_sampler
-from agc.runtime.ops.nn.activations import gelu as gelu
-from agc.runtime.ops.nn.in_top_k import in_top_k as in_top_k
+from agc.runtime.ops.nn.activations import gelu as gelu, silu as silu, silu as swish
 from agc.runtime.ops.reduce.isotonic import isotonic_regression as isotonic_regression
-from agc.runtime.ops.nn.losses import l2_loss as l2_loss
+from agc.runtime.ops.nn.losses import l2_loss as l2_loss, log_poisson_loss as log_poisson_loss, sigmoid_cross_entropy_with_logits as sigmoid_cross_entropy_with_logits, softmax_cross_entropy_with_logits as softmax_cross_entropy_with_logits, sparse_softmax_cross_entropy_with_logits as sparse_softmax_cross_entropy_with_logits, weighted_cross_entropy_with_logits as weighted_cross_entropy_with_logits
 from agc.runtime.ops.reduce.norms import l2_normalize as l2_normalize
-from agc.runtime.ops.nn.rectifiers import leaky_relu as leaky_relu
-from agc.runtime.ops.nn.losses import log_poisson_loss as log_poisson_loss
-from agc.runtime.ops.nn.pool_api import max_pool as max_pool
-from agc.runtime.ops.nn.pool_api import max_pool1d as max_pool1d
-from agc.runtime.ops.nn.pool_api import max_pool2d as max_pool2d
-from agc.runtime.ops.nn.pool_api import max_pool3d as max_pool3d
-from agc.runtime.ops.nn.pool_api import max_pool_with_argmax as max_pool_with_argmax
-from agc.runtime.ops.reduce.moments import moments as moments
-from agc.runtime.nn.sampled_losses import nce_loss as nce_loss
-from agc.runtime.ops.reduce.moments import normalize_moments as normalize_moments
-from agc.runtime.ops.nn.pool_api import pool as pool
-from agc.runtime.nn.embeddings import safe_embedding_lookup_sparse as safe_embedding_lookup_sparse
-from agc.runtime.nn.sampled_losses import sampled_softmax_loss as sampled_softmax_loss
-from agc.runtime.ops.nn.in_top_k import scale_regularization_loss as scale_regularization_loss
-from agc.runtime.ops.nn.conv_api import separable_conv2d as separable_conv2d
-from agc.runtime.ops.nn.losses import sigmoid_cross_entropy_with_logits as sigmoid_cross_entropy_with_logits
-from agc.runtime.ops.nn.activations import silu as silu
-from agc.runtime.ops.nn.losses import softmax_cross_entropy_with_logits as softmax_cross_entropy_with_logits
+from agc.runtime.math import log_softmax as log_softmax, softmax as softmax, softplus as softplus, softsign as softsign
+from agc.runtime import sigmoid as sigmoid, tanh as tanh
 from agc.runtime.ops.nn.space_to_depth import space_to_batch as space_to_batch
-from agc.runtime.ops.nn.losses import sparse_softmax_cross_entropy_with_logits as sparse_softmax_cross_entropy_with_logits
-from agc.runtime.ops.reduce.moments import sufficient_statistics as sufficient_statistics
-from agc.runtime.ops.nn.activations import silu as swish
 from agc.runtime.ops.arrays.sort import top_k as top_k
-from agc.runtime.ops.nn.losses import weighted_cross_entropy_with_logits as weighted_cross_entropy_with_logits
-from agc.runtime.ops.reduce.moments import weighted_moments as weighted_moments
 from agc.runtime.ops.math.derived_math import zero_fraction as zero_fraction
 
 def bias_add(value: Any, bias: Any, data_format: builtins.str | None = ..., name: builtins.str | None = ...) -> _Tensor: ...
 def depth_to_space(input: Any, block_size: Any, data_format: builtins.str = ..., name: builtins.str | None = ...) -> _Tensor: ...
 def elu(features: Any, name: builtins.str | None = ...) -> _Tensor: ...
 def local_response_normalization(input: Any, depth_radius: Any = ..., bias: Any = ..., alpha: Any = ..., beta: Any = ..., name: builtins.str | None = ...) -> _Tensor: ...
-def log_softmax(logits: Any, axis: Any = ..., name: builtins.str | None = ...) -> _Tensor: ...
 def lrn(input: Any, depth_radius: Any = ..., bias: Any = ..., alpha: Any = ..., beta: Any = ..., name: builtins.str | None = ...) -> _Tensor: ...
 def relu(features: Any, name: builtins.str | None = ...) -> _Tensor: ...
 def relu6(features: Any, name: builtins.str | None = ...) -> _Tensor: ...
 def selu(features: Any, name: builtins.str | None = ...) -> _Tensor: ...
-def sigmoid(x: Any, name: builtins.str | None = ...) -> _Tensor: ...
-def softmax(logits: Any, axis: Any = ..., name: builtins.str | None = ...) -> _Tensor: ...
-def softplus(features: Any, name: builtins.str | None = ...) -> _Tensor: ...
-def softsign(features: Any, name: builtins.str | None = ...) -> _Tensor: ...
 def space_to_depth(input: Any, block_size: Any, data_format: builtins.str = ..., name: builtins.str | None = ...) -> _Tensor: ...
-def tanh(x: Any, name: builtins.str | None = ...) -> _Tensor: ...
 def with_space_to_batch(input: Any, dilation_rate: Any, padding: builtins.str, op: Any, filter_shape: Any = ..., spatial_dims: Any = ..., data_format: builtins.str | None = ...) -> _Tensor: ...
 _LATE: Any

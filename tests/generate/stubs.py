@@ -117,7 +117,17 @@ def stub(module: types.ModuleType) -> str:
         lines.append("__version__: builtins.str")
     lines += [f"{name}: Any" for name in sorted(inner_names(module))]
     imports = [text for text in lines if text.startswith("from")]
-    return HEAD + IMPORTS + "\n".join([*imports, "", *(text for text in lines if text not in imports)]) + "\n"
+    others = [text for text in lines if text not in imports]
+    return HEAD + IMPORTS + "\n".join([*grouped(imports), "", *others]) + "\n"
+
+
+def grouped(imports: list[str]) -> list[str]:
+    """Return one line for all imports from a module."""
+    names: dict[str, list[str]] = {}
+    for text in imports:
+        place, _, name = text.partition(" import ")
+        names.setdefault(place, []).append(name)
+    return [f"{place} import {', '.join(each)}" for place, each in names.items()]
 
 
 def line(module: types.ModuleType, name: str, value: Any) -> str:
@@ -126,7 +136,8 @@ def line(module: types.ModuleType, name: str, value: Any) -> str:
         parent, _, own = value.__name__.rpartition(".")
         return f"from {parent} import {own} as {name}"
     if isinstance(value, Op) or is_tensor_function(name, value):
-        return definition(name, value)
+        place = earlier_stub(module, name, value)
+        return f"from {place} import {name} as {name}" if place else definition(name, value)
     if isinstance(value, DType):
         return f"{name}: _DType"
     home = home_of(module, name, value)
@@ -137,6 +148,12 @@ def line(module: types.ModuleType, name: str, value: Any) -> str:
     if inspect.isfunction(value):
         return definition(name, value)
     return f"{name}: {'None' if value is None else 'Any'}"
+
+
+def earlier_stub(module: types.ModuleType, name: str, value: Any) -> str | None:
+    """Return the first module whose stub declares the same function, unless it is this one."""
+    first = next(each for each in (tf, tf.math, module) if getattr(each, name, None) is value)
+    return None if first is module else first.__name__
 
 
 def is_tensor_function(name: str, value: Any) -> bool:
