@@ -21,8 +21,8 @@ import numpy as np
 import pytest
 from agc import autograph
 from agc.runtime.ir.parser import parse
-from agc.runtime.ir.verifier import verify
 from support import programs
+from support.verifier import verify
 from support.versions import converted_version
 
 Case = tuple[str, int]  # a program and the number of one of its inputs

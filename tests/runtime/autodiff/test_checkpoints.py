@@ -15,7 +15,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.ir.parser import parse
-from agc.runtime.ir.verifier import verify
+from support.verifier import verify
 
 set_loop_options = tf.autograph.experimental.set_loop_options
 DISTANCES = [1, 2, 100, "auto"]

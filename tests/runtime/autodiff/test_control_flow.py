@@ -12,7 +12,7 @@ from typing import Any
 import agc.runtime as tf
 import numpy as np
 import pytest
-from agc.runtime.ir.verifier import verify
+from support.verifier import verify
 
 V = tf.Variable(tf.constant(2.0, tf.float64))
 

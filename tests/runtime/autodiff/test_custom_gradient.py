@@ -8,7 +8,7 @@ from typing import Any
 import agc.runtime as tf
 import pytest
 from agc.runtime.ir.parser import parse
-from agc.runtime.ir.verifier import verify
+from support.verifier import verify
 
 V = tf.Variable(2.0)
 X = tf.constant(1.5)

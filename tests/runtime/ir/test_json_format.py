@@ -16,10 +16,10 @@ from agc.runtime.ir.json_format import as_text, serialize
 from agc.runtime.ir.json_reader import GraphFormatError, deserialize
 from agc.runtime.ir.printer import print_graph
 from agc.runtime.ir.value_types import TensorType
-from agc.runtime.ir.verifier import verify
 from agc.runtime.ops.framework.op import REGISTRY
 from hypothesis import given, settings
 from support.random_graphs import graphs, many
+from support.verifier import verify
 
 
 @settings(max_examples=many(30))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from agc.runtime.ir.graph import Graph
 from agc.runtime.ir.parser import parse
 from agc.runtime.ir.printer import print_graph
-from agc.runtime.ir.verifier import verify
 from hypothesis import given, settings
 from support.random_graphs import graphs, many
+from support.verifier import verify
 
 
 @settings(max_examples=many(40))

@@ -11,8 +11,8 @@ from agc.runtime import dtypes
 from agc.runtime.ir.graph import Constant, Graph, Operation, Value
 from agc.runtime.ir.parser import parse
 from agc.runtime.ir.value_types import TensorType
-from agc.runtime.ir.verifier import VerificationError, verify
 from agc.runtime.ops.framework.op import REGISTRY
+from support.verifier import VerificationError, verify
 
 F, N, B = TensorType(dtypes.float32, ()), TensorType(dtypes.int32, ()), TensorType(dtypes.bool_, ())
 ONE = Constant(np.array(1, np.float32))

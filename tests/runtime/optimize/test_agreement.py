@@ -12,13 +12,13 @@ from typing import Any
 from agc.runtime import errors
 from agc.runtime.executors import Plan, interpret
 from agc.runtime.ir.graph import Graph
-from agc.runtime.ir.verifier import verify
 from agc.runtime.optimize import PASSES, OptimizerOptions, optimize
 from hypothesis import given, settings
 from support.doubled_graphs import doubled_graphs
 from support.lazy_interpreter import interpret_lazily
 from support.outcomes import bits
 from support.random_graphs import Cell, arguments, graphs, many
+from support.verifier import verify
 
 
 def outcome(run: Any, graph: Graph, values: list[Any]) -> tuple[Any, ...]:

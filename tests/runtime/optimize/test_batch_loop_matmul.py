@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from agc.runtime.executors import EXECUTORS
 from agc.runtime.ir.graph import Graph
-from agc.runtime.ir.verifier import verify
 from agc.runtime.optimize import OptimizerOptions, batch_loop_matmul, optimize
+from support.verifier import verify
 
 Shape = tuple[int, ...]
 STEPS, ROWS, INNER = 12, 48, 96  # more steps than a loop is written out for

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from agc.runtime.executors import EXECUTORS
 from agc.runtime.ir.graph import Graph
-from agc.runtime.ir.verifier import verify
 from agc.runtime.optimize import OptimizerOptions, delay_loop_matmul, optimize
+from support.verifier import verify
 
 STEPS, ROWS, UNITS = 11, 6, 48  # more steps than a loop is written out for
 EXECUTED = ("plan", "native", "interpret")

@@ -8,8 +8,8 @@ import pytest
 from agc.runtime.executors import Plan, interpret
 from agc.runtime.ir.graph import Graph
 from agc.runtime.ir.parser import parse
-from agc.runtime.ir.verifier import verify
 from agc.runtime.optimize.fusion import run as fuse
+from support.verifier import verify
 
 
 def fused(text: str) -> str:

@@ -11,10 +11,10 @@ import pytest
 from agc.runtime.executors import interpret
 from agc.runtime.ir.graph import Graph
 from agc.runtime.ir.parser import parse
-from agc.runtime.ir.verifier import verify
 from agc.runtime.optimize import optimize, outline_repeats
 from hypothesis import given
 from support.matrix_graphs import inputs, matrix_graphs, repeated
+from support.verifier import verify
 
 MATRIX = tf.TensorSpec([4, 4])
 

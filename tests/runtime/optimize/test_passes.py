@@ -8,10 +8,10 @@ import agc.runtime as tf
 import pytest
 from agc.runtime.ir.graph import Graph
 from agc.runtime.ir.parser import parse
-from agc.runtime.ir.verifier import verify
 from agc.runtime.optimize import PASSES, OptimizerOptions, Pass, optimize, optimize_for_shapes, pass_manager
 from agc.runtime.optimize.ssa_rename import rename_values
 from support import golden
+from support.verifier import verify
 
 FOLDER = Path(__file__).parents[3] / "fixtures" / "optimize"
 CASES = [(each, case) for each in PASSES for case in golden.read(FOLDER / f"{each.name}.txt")]

@@ -9,10 +9,10 @@ import agc.runtime as tf
 import pytest
 from agc.runtime.executors import Plan
 from agc.runtime.ir.graph import Graph
-from agc.runtime.ir.verifier import verify
 from agc.runtime.optimize import PASSES, OptimizerOptions, optimize
 from support import programs
 from support.outcomes import bits
+from support.verifier import verify
 
 
 @pytest.mark.parametrize("name", programs.NAMES)

@@ -13,11 +13,11 @@ from agc.runtime.ir.graph import Constant, Graph, Operand, Operation, Value
 from agc.runtime.ir.parser import parse
 from agc.runtime.ir.traits import COMMUTATIVE
 from agc.runtime.ir.value_types import TensorType
-from agc.runtime.ir.verifier import verify
 from agc.runtime.ops.framework.op import REGISTRY, find
 from agc.runtime.optimize import OptimizerOptions, algebraic_simplify
 from agc.runtime.optimize.pattern_match import CallPattern, Name, NumberPattern, Pattern, RewriteRule
 from support.outcomes import bits
+from support.verifier import verify
 
 find("none")  # declares all operations
 

@@ -8,10 +8,10 @@ import pytest
 from agc.runtime.executors import interpret
 from agc.runtime.ir.graph import Graph
 from agc.runtime.ir.parser import parse
-from agc.runtime.ir.verifier import verify
 from agc.runtime.optimize import schedule_updates
 from hypothesis import given
 from support.matrix_graphs import inputs, matrix_graphs
+from support.verifier import verify
 
 STEP = """\
 graph step(x: float32[4, 4], v: float32[4, 4], w: float32[4, 4]) -> float32[4, 4], float32[4, 4], float32[]

@@ -13,9 +13,9 @@ from agc.runtime.executors.llvm import JitFunction
 from agc.runtime.executors.plan.plan import Plan
 from agc.runtime.ir.graph import Graph
 from agc.runtime.ir.value_types import TensorType
-from agc.runtime.ir.verifier import verify
 from agc.runtime.ops.linalg import einsum_kernel
 from agc.runtime.optimize import OptimizerOptions, fusion, optimize, tile_rows, tile_sizes
+from support.verifier import verify
 
 Array = np.ndarray[Any, Any]
 

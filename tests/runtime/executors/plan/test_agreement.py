@@ -11,9 +11,9 @@ import numpy as np
 from agc.runtime import errors
 from agc.runtime.executors import EXECUTORS, ObservedPlan, Plan, Runner, interpret
 from agc.runtime.ir.graph import Graph, Operation
-from agc.runtime.ir.verifier import verify
 from hypothesis import given, settings
 from support.random_graphs import Cell, arguments, graphs, many
+from support.verifier import verify
 
 
 def outcome(run: Runner, values: list[Any]) -> Any:

@@ -14,12 +14,12 @@ from agc.runtime.executors.plan import buffer_donation
 from agc.runtime.executors.plan.fusion import tiling
 from agc.runtime.ir.graph import Graph
 from agc.runtime.ir.parser import parse
-from agc.runtime.ir.verifier import verify
 from agc.runtime.optimize import fusion
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.matrix_graphs import inputs, matrix_graphs
 from support.random_graphs import many
+from support.verifier import verify
 
 
 @pytest.fixture(autouse=True)

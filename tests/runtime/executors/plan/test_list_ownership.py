@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from agc.runtime.executors import EXECUTORS, Plan
 from agc.runtime.ir.parser import parse
-from agc.runtime.ir.verifier import verify
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.list_programs import PROGRAMS
+from support.verifier import verify
 
 
 def in_place(text: str) -> int:

@@ -18,12 +18,12 @@ from agc.runtime.ir.graph import Constant, Graph, Operation, Value
 from agc.runtime.ir.json_format import serialize
 from agc.runtime.ir.json_reader import deserialize
 from agc.runtime.ir.value_types import TensorType
-from agc.runtime.ir.verifier import verify
 from agc.runtime.ops.framework.op import REGISTRY
 from agc.runtime.optimize import optimize
 from support.hostile_graphs import graph_of, loaded, nothing_ran, run, with_hostile_text, with_lies
 from support.operation_examples import MODULES, NAMES, REFUSALS, Call, calls, examples
 from support.outcomes import bits
+from support.verifier import verify
 
 TAKES_ANYTHING = {
     "const", "numpy_function", "py_function", "string_format", "serialize_tensor", "stateless_numpy_function",

@@ -20,7 +20,6 @@ from agc.runtime.executors.plan.fusion import fused_kernel, tiling, write
 from agc.runtime.ir.graph import Constant, Graph, Operand, Operation, Value
 from agc.runtime.ir.parser import parse
 from agc.runtime.ir.value_types import TensorType
-from agc.runtime.ir.verifier import verify
 from agc.runtime.ops.framework.fusion_traits import works_on_elements
 from agc.runtime.ops.framework.op import REGISTRY, find
 from agc.runtime.optimize.fusion import run as fuse
@@ -28,6 +27,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.outcomes import bits
 from support.random_graphs import many
+from support.verifier import verify
 
 
 @pytest.fixture(autouse=True)

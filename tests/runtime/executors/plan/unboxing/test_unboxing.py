@@ -15,11 +15,11 @@ from agc.runtime.executors.plan.unboxing.range_analysis import LIMITS
 from agc.runtime.ir.graph import Constant, Graph, Operand, Operation, Value
 from agc.runtime.ir.parser import parse
 from agc.runtime.ir.value_types import TensorType
-from agc.runtime.ir.verifier import verify
 from agc.runtime.ops.framework.op import REGISTRY
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.random_graphs import many
+from support.verifier import verify
 
 EXPRESSIONS = [(name, kind) for name, op in REGISTRY.items() for kind in op.scalar]
 

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .. import errors
-from .graph import Graph, Operand, Operation, Value
-from .printer import Printer
-from .regions import RegionError, agree, all_fit, check_regions, gives_by_regions, show
+from agc.runtime import errors
+from agc.runtime.ir.graph import Graph, Operand, Operation, Value
+from agc.runtime.ir.printer import Printer
+from agc.runtime.ir.regions import RegionError, agree, all_fit, check_regions, gives_by_regions, show
 
 AROUND = 3
 """The number of lines that are shown before and after a fault."""
