@@ -9,7 +9,7 @@ import numpy as np
 
 from ..core.tensor_spec import TensorSpec
 from .element_spec import Row, generalized
-from .pipeline_stage import UNKNOWN, Elements, PipelineStage
+from .pipeline_stage import Elements, PipelineStage, some_or_none
 from .user_functions import Calls, Traced, arguments_of
 
 
@@ -36,6 +36,7 @@ class Reduced(PipelineStage):
     """A stage with one element for each key, in the order of the keys."""
 
     name = "_GroupByReducerDataset"
+    cardinality = some_or_none
 
     def __init__(self, source: PipelineStage, key_func: Callable[..., Any], reducer: Reducer) -> None:
         self.source = source
@@ -66,6 +67,3 @@ class Reduced(PipelineStage):
             states[key] = step([*state, *row])
         for key in sorted(states):
             yield last(states[key])
-
-    def cardinality(self) -> int:
-        return 0 if self.source.cardinality() == 0 else UNKNOWN

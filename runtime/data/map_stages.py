@@ -8,7 +8,7 @@ from .. import errors
 from ..core.tensor_spec import TensorSpec
 from .dataset_spec import DatasetSpec
 from .element_spec import Row, generalized, leaf_specs, leaves_of, spec_of, unboxed
-from .pipeline_stage import INFINITE, UNKNOWN, Elements, PipelineStage
+from .pipeline_stage import Elements, PipelineStage, some_or_none
 from .prefetch_threads import Parallel, workers
 from .user_functions import Calls, Traced, arguments_of
 
@@ -67,6 +67,7 @@ class Filtered(PipelineStage):
     """`filter`: the elements for which the function returns true."""
 
     name, method = "_FilterDataset", "filter"
+    cardinality = some_or_none
 
     def __init__(self, source: PipelineStage, function: Any) -> None:
         self.source = source
@@ -76,9 +77,6 @@ class Filtered(PipelineStage):
     def elements(self) -> Elements:
         calls = Calls(self.function)
         return filter(lambda row: calls(row)[0], self.source.elements())
-
-    def cardinality(self) -> int:
-        return 0 if self.source.cardinality() == 0 else UNKNOWN
 
 
 class TakenWhile(Filtered):
@@ -110,6 +108,8 @@ class Interleaved(PipelineStage):
     `cycle` datasets are open at a time, and `block` consecutive elements are taken from each in turn.
     """
 
+    cardinality = some_or_none
+
     def __init__(
         self,
         source: PipelineStage,
@@ -140,9 +140,6 @@ class Interleaved(PipelineStage):
         else:
             opened = (unboxed(leaf).elements() for (leaf,) in rows)
         return _Turns(opened, workers(self.cycle), self.block)
-
-    def cardinality(self) -> int:
-        return 0 if self.source.cardinality() == 0 else UNKNOWN
 
 
 def _ahead(stage: PipelineStage) -> Elements:
@@ -228,8 +225,7 @@ class Scanned(PipelineStage):
         return _Scan(self)
 
     def cardinality(self) -> int:
-        known = self.source.cardinality()
-        return INFINITE if known == INFINITE else known
+        return self.source.cardinality()
 
 
 class _Scan(Elements):

@@ -63,6 +63,11 @@ class PipelineStage:
         return None
 
 
+def some_or_none(stage: Any) -> int:
+    """Return 0 if the source of a stage is empty, and else UNKNOWN."""
+    return 0 if stage.source.cardinality() == 0 else UNKNOWN
+
+
 class Given(PipelineStage):
     """A stage in a tensor of dtype variant; `like` has its static properties."""
 

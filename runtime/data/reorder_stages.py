@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import dtypes, errors
 from .element_spec import Row, leaf_specs
-from .pipeline_stage import INFINITE, UNKNOWN, Elements, PipelineStage
+from .pipeline_stage import INFINITE, UNKNOWN, Elements, PipelineStage, some_or_none
 
 
 class Through(PipelineStage):
@@ -23,9 +23,6 @@ class Through(PipelineStage):
 
     def cardinality(self) -> int:
         return self.source.cardinality()
-
-    def blocks(self, size: int) -> Elements | None:
-        return None
 
 
 class Counted(Through):
@@ -172,6 +169,7 @@ class UniqueElements(Through):
     """`unique`: the first of equal elements."""
 
     name = "_UniqueDataset"
+    cardinality = some_or_none
 
     def __init__(self, source: PipelineStage) -> None:
         super().__init__(source)
@@ -194,14 +192,12 @@ class UniqueElements(Through):
                 seen.add(key)
                 yield row
 
-    def cardinality(self) -> int:
-        return 0 if self.source.cardinality() == 0 else UNKNOWN
-
 
 class IgnoredErrors(Through):
     """`ignore_errors`: skips elements that failed."""
 
     name = "_IgnoreErrorsDataset"
+    cardinality = some_or_none
 
     def __init__(self, source: PipelineStage, log: bool) -> None:
         super().__init__(source)
@@ -219,9 +215,6 @@ class IgnoredErrors(Through):
                     import warnings
 
                     warnings.warn(f"Error raised with error message {error}", stacklevel=2)
-
-    def cardinality(self) -> int:
-        return 0 if self.source.cardinality() == 0 else UNKNOWN
 
 
 class Prefetch(Through):
