@@ -186,9 +186,7 @@ def converted_call(
 
 
 def to_code(
-    entity: Callable[..., Any] | type,
-    recursive: bool = True,
-    experimental_optional_features: Features = None,
+    entity: Callable[..., Any] | type, recursive: bool = True, experimental_optional_features: Features = None
 ) -> str:
     """Return the text of a converted function or class. With the names that it refers to, it runs by itself.
 

@@ -23,17 +23,7 @@ from agc import autograph
 from agc.autograph.errors import Diagnostic, Where
 
 from . import output, parallel, sources
-from .errors import (
-    BAD_USAGE,
-    FAILED,
-    FAULT,
-    INTERNAL,
-    OK,
-    CommandError,
-    fault,
-    problem,
-    show,
-)
+from .errors import BAD_USAGE, FAILED, FAULT, INTERNAL, OK, CommandError, fault, problem, show
 from .sources import Source
 
 Texts = dict[str, tuple[Source, str]]  # path below the folder → the module and what becomes of it

@@ -33,11 +33,7 @@ def sarif(found: Sequence[Diagnostic], colored: bool = False) -> str:
     from importlib.metadata import version  # takes time to load
 
     codes = sorted({diagnostic.code for diagnostic in found})
-    driver = {
-        "name": "agc",
-        "version": version("agc-autograph"),
-        "rules": [_rule(code) for code in codes],
-    }
+    driver = {"name": "agc", "version": version("agc-autograph"), "rules": [_rule(code) for code in codes]}
     results = [_result(diagnostic, codes.index(diagnostic.code)) for diagnostic in found]
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
     return _dumped({"$schema": SARIF_SCHEMA, "version": "2.1.0", "runs": [run]})

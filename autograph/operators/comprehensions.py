@@ -192,15 +192,7 @@ def decided(test: Any, kind: str) -> Any:
 
 
 def _refused(title: str, kind: str) -> Exception:
-    return StagingError(
-        Diagnostic(
-            "AGC276",
-            title,
-            running(),
-            why=_REASONS[kind],
-            fix=_REWRITES[kind],
-        )
-    )
+    return StagingError(Diagnostic("AGC276", title, running(), why=_REASONS[kind], fix=_REWRITES[kind]))
 
 
 _REASONS = {

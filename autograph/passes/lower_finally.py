@@ -23,15 +23,7 @@ import gast
 from ..analysis.binding_time import static
 from ..analysis.reachability import JUMPS, Reachability, find_jumps
 from ..syntax.template import Template
-from ..syntax.tree_queries import (
-    DEFINITIONS,
-    TRIES,
-    Statements,
-    blocks,
-    copied,
-    evolve,
-    is_compound,
-)
+from ..syntax.tree_queries import DEFINITIONS, TRIES, Statements, blocks, copied, evolve, is_compound
 from .base import FunctionPass
 
 SPLIT = Template("""

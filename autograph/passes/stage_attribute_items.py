@@ -43,11 +43,7 @@ class StageWithin(ExpressionPass):
         if not isinstance(base, gast.Attribute) or self.is_left_alone(base):
             return new
         within = WITHIN.expression(
-            new.value,
-            ag=self.context.ag,
-            base=as_load(base.value),
-            name=text(base.attr),
-            keys=keys,
+            new.value, ag=self.context.ag, base=as_load(base.value), name=text(base.attr), keys=keys
         )
         return evolve(new, value=within)
 

@@ -53,10 +53,7 @@ class HeapWalker:
     """The snapshots of all objects reachable from `roots`, for code that contains `names`."""
 
     def __init__(
-        self,
-        roots: Iterable[tuple[Any, AccessPath]],
-        names: Set[str] = frozenset(),
-        reflects: bool = False,
+        self, roots: Iterable[tuple[Any, AccessPath]], names: Set[str] = frozenset(), reflects: bool = False
     ) -> None:
         self.also: dict[int, set[str]] = {}  # id → labels of an object without a snapshot in this walk
         self.records: dict[Any, ObjectSnapshot] = {}

@@ -83,11 +83,7 @@ def _warn(found: _Found) -> None:
         level="warning",
     )
     warnings.warn_explicit(
-        str(diagnostic),
-        SideEffectWarning,
-        found.where.file,
-        found.where.line,
-        registry=_REGISTRY,
+        str(diagnostic), SideEffectWarning, found.where.file, found.where.line, registry=_REGISTRY
     )
 
 

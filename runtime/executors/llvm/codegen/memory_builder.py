@@ -202,8 +202,7 @@ class Storage(Measuring):
         if dtype.kind == "c":
             first = self.times(index, 2)
             return ComplexPair(
-                self._load(kind, address, first),
-                self._load(kind, address, self.plus(first, self.word(1))),
+                self._load(kind, address, first), self._load(kind, address, self.plus(first, self.word(1)))
             )
         found = self._load(kind, address, index)
         return self.b.trunc(found, integer(1)) if dtype.is_bool else found

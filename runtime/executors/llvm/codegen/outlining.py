@@ -121,10 +121,7 @@ def without_moved(function: Any) -> None:
 
 
 def fill(
-    part: Any,
-    whole: OutermostLoopNest,
-    slots: Sequence[Any],
-    first: Callable[[Any], dict[Any, Any]],
+    part: Any, whole: OutermostLoopNest, slots: Sequence[Any], first: Callable[[Any], dict[Any, Any]]
 ) -> None:
     """Make blocks the body of `part`, together with the slots that only these blocks use.
 

@@ -188,11 +188,7 @@ def _filter_gradient(region: Region, setting: Setting, x: Buffer, dy: Buffer) ->
     pieces = _pieces(given, count) if windows.groups == 1 else 1
     each //= pieces
     work = rows * inside * given // (8 * count * pieces)
-    with (
-        one_thread(e),
-        e.nest([count, pieces], inner=work) as (part, columns),
-        scratch.claimed() as memory,
-    ):
+    with one_thread(e), e.nest([count, pieces], inner=work) as (part, columns), scratch.claimed() as memory:
         start, end = (e.over(e.times(n, blocks.count), count)[0] for n in (part, e.plus(part, e.word(1))))
         with e.nest([Size.of(e.minus(end, start))], parallel=False) as (number,):
             block = blocks.at(e, e.plus(start, number))

@@ -192,12 +192,7 @@ class _Largest:
             e.store(dtypes.bool_, free, number, still)
 
     def _look(
-        self,
-        outer: Sequence[Register],
-        inner: Sequence[Register],
-        own: Element,
-        free: Register,
-        visit: Visit,
+        self, outer: Sequence[Register], inner: Sequence[Register], own: Element, free: Register, visit: Visit
     ) -> Register:
         """Visit an element; return whether no largest element of the window has been found yet."""
         e, x = self.e, self.x

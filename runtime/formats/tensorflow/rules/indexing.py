@@ -10,14 +10,7 @@ from ....ops.arrays.getitem import HOLE, parsed
 from ..body import Body
 from ..nodes import NodeResult
 from ..rule_registry import RefusedByRuleError, direct, writes
-from .shapes import (
-    cast,
-    coordinates_along,
-    coordinates_of_batches,
-    inverse,
-    rank_of,
-    with_shape,
-)  # fmt: skip
+from .shapes import cast, coordinates_along, coordinates_of_batches, inverse, rank_of, with_shape  # fmt: skip
 
 direct(
     """

@@ -17,10 +17,7 @@ direct(
     """
 )
 
-refuse(
-    "numpy_function py_function stateless_numpy_function",
-    "Python code cannot be part of a file",
-)
+refuse("numpy_function py_function stateless_numpy_function", "Python code cannot be part of a file")
 refuse("write_summary", "summaries are written by the process that runs the graph")
 refuse("placeholder", "a placeholder of TensorFlow 1; give the inputs as arguments of a function")
 refuse(

@@ -1,13 +1,3 @@
 """The operators that can be read, by family. Importing this package registers them all."""
 
-from . import (  # noqa: F401
-    arrays,
-    control,
-    elementwise,
-    indexing,
-    networks,
-    recurrent,
-    reductions,
-    resizing,
-    sequences,
-)
+from . import arrays, control, elementwise, indexing, networks, recurrent, reductions, resizing, sequences  # noqa: F401
