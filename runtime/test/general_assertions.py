@@ -204,7 +204,7 @@ class GeneralAssertions(unittest.TestCase):
             if not (isinstance(x, float) or isinstance(y, float)):
                 return x == y, None
             try:
-                self.assertAlmostEqual(x, y, places, None, delta)  # type: ignore[call-overload]
+                self.assertAlmostEqual(x, y, places, None, delta)  # type: ignore[arg-type]
             except (AssertionError, TypeError) as error:
                 return False, error
             return True, None

@@ -94,7 +94,7 @@ class TestCase(ArrayAssertions, GeneralAssertions):
     def evaluate_if_both_tensors(self, a: Any, b: Any) -> tuple[Any, Any]:
         """Return the values of two traced tensors; other values as they are."""
         are_traced = all(isinstance(x, Tensor) and not isinstance(x, EagerTensor) for x in (a, b))
-        return self.evaluate((a, b)) if are_traced else (a, b)  # type: ignore[no-any-return]
+        return self.evaluate((a, b)) if are_traced else (a, b)
 
     def _value(self, value: Any) -> Any:
         if callable(value) and not isinstance(value, (Tensor, Variable)):
