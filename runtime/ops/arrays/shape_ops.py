@@ -11,9 +11,11 @@ from ...core import shapes
 from ...core.conversion import convert_to_tensor
 from ...core.export import export
 from ...core.tensor import EagerTensor
+from ...ir.builder import current
 from ...ir.traits import ANY_SHAPE, CHEAP, FRESH_RESULT, SIZE_QUERY, TOTAL
 from ...ir.value_types import TensorType
 from ..framework.attribute_parsers import DType
+from ..framework.cached_dispatch import cached_dispatch
 from ..framework.composite_dispatch import dispatching_composites
 from ..framework.op import Input, Name, op
 
@@ -21,6 +23,7 @@ Array = Any
 
 
 @export("shape")
+@cached_dispatch
 @dispatching_composites("shape")
 def shape(input: Any, out_type: Any = dtypes.int32, name: str | None = None) -> Any:
     """Return the shape of `input` as a vector; a constant if it is static.
@@ -30,7 +33,7 @@ def shape(input: Any, out_type: Any = dtypes.int32, name: str | None = None) -> 
     """
     tensor, kind = convert_to_tensor(input), dtypes.as_dtype(out_type or dtypes.int32)
     sizes = tensor.shape.sizes
-    if shapes.is_static(sizes):
+    if shapes.is_static(sizes) and current() is not None:
         return EagerTensor(np.array(sizes, kind.numpy))
     return shape_of(tensor, kind, name)
 
@@ -54,6 +57,7 @@ shape_of.kernel(lambda input, out_type: np.array(np.shape(input), out_type.numpy
 
 
 @export("size")
+@cached_dispatch
 @dispatching_composites("size")
 def size(input: Any, out_type: Any = dtypes.int32, name: str | None = None) -> Any:
     """Return the number of elements of `input`; a constant if it is static.
@@ -63,7 +67,7 @@ def size(input: Any, out_type: Any = dtypes.int32, name: str | None = None) -> A
     """
     tensor, kind = convert_to_tensor(input), dtypes.as_dtype(out_type or dtypes.int32)
     count = tensor.shape.num_elements()
-    if count is not None:
+    if count is not None and current() is not None:
         return EagerTensor(np.array(count, kind.numpy))
     return size_of(tensor, kind, name)
 

@@ -9,14 +9,17 @@
         key                (list, 2, float32[2, 3], float32[2, 3], int, 0)
         EagerCall          of `join`, whose inputs are the two tensors in the key
 
-A call is cached when its key comes for the second time, if the function calls one operation and returns its result. The
-inputs of that operation must be all tensors of the arguments, each once, and constants.
+    silu(x)                x: float32[2, 3]
+        EagerProgram       of `sigmoid` and `multiply`: their inputs are tensors in the key, or results of earlier ones
+
+A call is cached when its key comes for the second time, if the function returns the result of the operations that it
+calls. Their inputs must be all tensors of the arguments, constants, and results of each other.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any, Literal, TypeVar
 
 from ...core.call_slot import CallSlot
@@ -26,9 +29,11 @@ from ...core.variable import Variable
 from ...ir.builder import recording_by, stack
 from ...ir.graph import Constant
 from .call_keys import Elements, KnownOperand, have_key
-from .eager_calls import MOST, EagerCall, native, run_kept
+from .eager_calls import MOST, EagerCall, EagerProgram, native, run_kept
 from .kept_calls import kept_call
 from .signature import Signature
+
+Kept = EagerCall | EagerProgram | Elements | Literal[False]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -49,7 +54,7 @@ class _CachedFunction(CallSlot):
         self._function = function
         if hasattr(function, "public"):
             function.public = self  # composite classes find their own functions by this object
-        self._calls: dict[Any, EagerCall | Elements | Literal[False] | None] = {}
+        self._calls: dict[Any, Kept | None] = {}
         self.__call__ = native.caller(self) if native else self._call
 
     @property
@@ -86,16 +91,14 @@ class _CachedFunction(CallSlot):
             self._calls[key] = None
         return result
 
-    def _rehearsed(
-        self, key: Any, arguments: tuple[Any, ...], names: Sequence[str]
-    ) -> EagerCall | Elements | Literal[False]:
+    def _rehearsed(self, key: Any, arguments: tuple[Any, ...], names: Sequence[str]) -> Kept:
         """Return what is kept for a call, which runs again on a tensor of its own for each tensor in the arguments."""
         copies, tensors, operations = _copied(arguments), list[Any](), _Operations()
         have_key(copies, [], tensors, takes_variables=False)
         count = len(copies) - len(names)
         with recording_by([operations]):
             result = self._function(*copies[:count], **dict(zip(names, copies[count:], strict=True)))
-        return operations.only_call(key, tensors, result)
+        return operations.kept(key, tensors, result)
 
 
 def _copied(x: Any) -> Any:
@@ -125,23 +128,48 @@ class _Operations:
     def grown(self, operation: Any, added: Any) -> None:
         """Do nothing."""
 
-    def only_call(
-        self, key: Any, tensors: Sequence[Any], result: Any
-    ) -> EagerCall | Elements | Literal[False]:
-        """Return what is kept for the only operation, if its inputs are the tensors of a key and constants."""
-        if len(self.found) != 1:
-            return False
-        op, inputs, attributes, outputs = self.found[0]
-        results = result if type(result) is list else [result]
+    def kept(self, key: Any, tensors: Sequence[Any], result: Any) -> Kept:
+        """Return what is kept for operations on tensors of a key, constants and each other's results."""
+        everything = [x for _, inputs, _, outputs in self.found for x in (*inputs, *outputs)]
         numbers = {id(x): i for i, x in enumerate(tensors)}
-        order = [numbers[id(x)] for x in inputs if id(x) in numbers]
         if (
-            not isinstance(op, Signature)
-            or op.stateful
-            or not all(type(x) is EagerTensor for x in inputs)
-            or sorted(order) != list(range(len(tensors)))
-            or [*map(id, results)] != [*map(id, outputs)]
+            not all(isinstance(op, Signature) and not op.stateful for op, *_ in self.found)
+            or not all(type(x) is EagerTensor for x in everything)
+            or not numbers.keys() <= {id(x) for x in (*everything, result)}
         ):
             return False
-        operands = [(KnownOperand if id(x) in numbers else Constant)(x._array) for x in inputs]
-        return kept_call(op, key, operands, order, attributes, result)
+        if len(self.found) == 1:
+            op, inputs, attributes, outputs = self.found[0]
+            results = result if type(result) is list else [result]
+            order = [numbers[id(x)] for x in inputs if id(x) in numbers]
+            if [*map(id, results)] == [*map(id, outputs)] and sorted(order) == [*range(len(tensors))]:
+                return _call(op, key, inputs, order, numbers.keys(), attributes, result)
+        return self._program(tensors, result) if type(result) is EagerTensor else False
+
+    def _program(self, tensors: Sequence[Any], result: EagerTensor) -> EagerProgram | Literal[False]:
+        """Return a program of the operations; False if an inference rule reads elements."""
+        made = [y for *_, outputs in self.found for y in outputs]
+        varying = {id(x) for x in (*tensors, *made)}
+        others = {id(x): x for x in (*(x for _, inputs, *_ in self.found for x in inputs), result)}
+        constants = [x for number, x in others.items() if number not in varying]
+        places = {id(x): i for i, x in enumerate([*tensors, *constants, *made])}
+        steps: list[tuple[Any, tuple[int, ...]]] = []
+        for op, inputs, attributes, outputs in self.found:
+            call, given = op.__call__, [places[id(x)] for x in inputs]
+            if attributes is not getattr(op, "_kept", None):  # it is no elementwise operation
+                given = [places[id(x)] for x in inputs if id(x) in varying]
+                results = outputs[0] if len(outputs) == 1 else outputs
+                call = _call(op, (None,), inputs, range(len(given)), varying, attributes, results)
+                if type(call) is not EagerCall:
+                    return False
+            steps.append((call, tuple(given)))
+        return EagerProgram(steps, constants, places[id(result)])
+
+
+def _call(
+    op: Any, key: Any, inputs: Sequence[Any], order: Sequence[int], varying: Container[int],
+    attributes: Mapping[str, Any], result: Any,
+) -> EagerCall | Elements | Literal[False]:  # fmt: skip
+    """Return what is kept for an operation, all of whose inputs are constants except those that vary."""
+    operands = [(KnownOperand if id(x) in varying else Constant)(x._array) for x in inputs]
+    return kept_call(op, key, operands, order, attributes, result)

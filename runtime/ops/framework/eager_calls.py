@@ -29,7 +29,7 @@ from ...core.variable import Variable
 from ...ir.builder import Recorder, stack
 from ...ir.graph import Constant
 from ...ir.op_def import OpDef
-from ...ir.traits import CALLS_PYTHON
+from ...ir.traits import CALLS_PYTHON, SIZE_QUERY
 from ...ir.value_types import ListType, TensorType
 from ...kernels import matrix_products, native_pool
 from . import narrow_floats
@@ -49,7 +49,7 @@ The first one loads the compiler, which takes a third of a second.
 _spent = 0.0
 
 _MOST_FOLDED = 4096
-"""The size in bytes of results of constants that calls keep."""
+"""The size in bytes of results that calls keep: those of constants, and of operations that read only shapes."""
 
 _OWN = f"{__name__.partition('.')[0]}."
 
@@ -121,8 +121,10 @@ class EagerCall:
         self.is_plain = ListType not in map(type, self.kinds)
         self.compute, self.tail = _kernel(op, inputs, specs, attributes)
         self.is_closed = is_closed(op)
-        if self.is_closed and not positions and _are_few(specs):
-            self.compute, self.tail = _folded(self.compute, self.template, self.tail), ()
+        depends_on_shapes = op.fills is not None or op.has(SIZE_QUERY)
+        if self.is_closed and (depends_on_shapes or not positions) and _are_few(specs):
+            found = results._array.copy()
+            self.compute, self.tail = lambda *arrays: found.copy(), ()
         self.seconds = 0.0
 
     def run(self, tensors: list[Any], recorders: Sequence[Recorder]) -> Any:
@@ -174,6 +176,33 @@ class EagerCall:
         if not isinstance(error, _OF_KERNELS):
             raise error
         throw(runtime_op_error(error, self.op, arrays, self.attributes), error)
+
+
+class EagerProgram:
+    """Several calls, of which each has tensors of the key, constants and results of earlier calls as inputs.
+
+    Attributes: each of `steps` is an EagerCall or an operation, and the positions of its inputs in the tensors of the
+    key, the `constants`, and the results of the steps. `result` is such a position.
+    """
+
+    __slots__ = ("constants", "result", "steps")
+
+    def __init__(
+        self, steps: Sequence[tuple[Any, tuple[int, ...]]], constants: Sequence[EagerTensor], result: int
+    ) -> None:
+        self.steps = tuple(steps)
+        self.constants = tuple(constants)
+        self.result = result
+
+    def run(self, tensors: list[Any], recorders: Sequence[Recorder]) -> Any:
+        """Return the result for other tensors with the same key."""
+        values = [*tensors, *self.constants]
+        for call, positions in self.steps:
+            inputs = [values[i] for i in positions]
+            found = call.run(inputs, recorders) if type(call) is EagerCall else call(*inputs)
+            values += found if type(found) is list else [found]
+        result, number = values[self.result], self.result - len(tensors)
+        return EagerTensor(result._array.copy()) if 0 <= number < len(self.constants) else result
 
 
 def run_kept(
@@ -248,9 +277,10 @@ def _extension() -> Any:
 
         found.register(
             tensor=EagerTensor, variable=Variable, array=EagerArray, array_element=TensorType,
-            shape=shapes.TensorShape, call=EagerCall, kept_attributes=KeptAttributes, atoms=tuple(ATOMS),
-            kinds=abstract_value._KINDS, kind_of=abstract_value_of, silence=SILENCE, silent=SILENT, begin=begin,
-            pool=_pool, end=end, busy=busy, stack=stack, placement=placement, refused=(ValueError, errors.OpError),
+            shape=shapes.TensorShape, call=EagerCall, program=EagerProgram, kept_attributes=KeptAttributes,
+            atoms=tuple(ATOMS), kinds=abstract_value._KINDS, kind_of=abstract_value_of, silence=SILENCE,
+            silent=SILENT, begin=begin, pool=_pool, end=end, busy=busy, stack=stack, placement=placement,
+            refused=(ValueError, errors.OpError),
         )  # fmt: skip
         return found if hasattr(found, "flow_parts") else None
     except (ImportError, AttributeError, TypeError):
@@ -280,16 +310,6 @@ def _are_few(specs: Sequence[Any]) -> bool:
     (spec, *rest) = specs or [None]
     is_small = type(spec) is TensorType and spec.dtype.kind in "biufc" and not rest
     return is_small and (shapes.num_elements(spec.shape) or _MOST_FOLDED) * spec.dtype.size < _MOST_FOLDED
-
-
-def _folded(compute: Any, template: Sequence[Any], tail: tuple[Any, ...]) -> Callable[..., Any]:
-    """Return a kernel for a call of constants, which copies the result of another one."""
-    before = begin(SILENCE)
-    try:
-        found = np.asarray(compute(*[x._array for x in template], *tail))
-    finally:
-        end(before)
-    return lambda *arrays: found.copy()
 
 
 def _fixed(x: Any) -> Any:

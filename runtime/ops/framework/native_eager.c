@@ -23,10 +23,14 @@ static const char *const slot_names[SLOTS] = {
 };
 
 /* Set by `register`. */
-static PyObject *Assigned, *EagerCall, *silence, *begin, *end, *refused, *busy, *stack, *placement, *numbers, *operand;
+static PyObject *Assigned, *EagerCall, *EagerProgram, *silence, *begin, *end, *refused, *busy, *stack, *placement, *numbers, *operand;
 static Py_ssize_t slots[SLOTS];
 static PyObject *no_recorders; /* an empty list */
 static PyObject *name_failed, *name_results, *name_recorders, *name_observed, *name_compute, *name_fields, *name_slow, *name_variable;
+
+enum { CONSTANTS, RESULT, STEPS, PROGRAM_SLOTS };
+static const char *const program_names[PROGRAM_SLOTS] = {"constants", "result", "steps"};
+static Py_ssize_t program_slots[PROGRAM_SLOTS];
 
 #define SLOT(call, number) AT(call, slots[number])
 
@@ -214,6 +218,50 @@ static int is_runnable(PyObject *call)
         && (PyList_GET_SIZE(kinds) > 0 || SLOT(call, RETURNS_MANY) == Py_True)
         && (SLOT(call, POSITIONS) == Py_None || PyList_CheckExact(SLOT(call, POSITIONS)))
         && PyList_GET_SIZE(SLOT(call, TEMPLATE)) + PyTuple_GET_SIZE(SLOT(call, TAIL)) <= ARRAYS;
+}
+
+/* Append what a step of a program, a call and the positions of its inputs, returns to the values; -1 with an exception. */
+static int run_step(PyObject *step, PyObject *values, PyObject *recorders)
+{
+    PyObject *call, *positions, *found = NULL, *inputs;
+    if (!PyArg_ParseTuple(step, "OO!", &call, &PyTuple_Type, &positions)) return -1;
+    if ((inputs = PyList_New(PyTuple_GET_SIZE(positions))) == NULL) return -1;
+    Py_ssize_t count = 0;
+    for (; count < PyTuple_GET_SIZE(positions); count++) {
+        PyObject *x = PyList_GetItem(values, PyLong_AsSsize_t(PyTuple_GET_ITEM(positions, count)));
+        if (x == NULL) break;
+        PyList_SET_ITEM(inputs, count, Py_NewRef(x));
+    }
+    if (count < PyTuple_GET_SIZE(positions)) found = NULL;
+    else if (is_runnable(call)) found = run(call, inputs, recorders);
+    else found = PyObject_Vectorcall(call, ((PyListObject *)inputs)->ob_item, count, NULL);
+    int failed = found == NULL ? -1 : 0;
+    if (found != NULL && !PyList_CheckExact(found)) failed = PyList_Append(values, found);
+    else if (found != NULL) failed = PyList_SetSlice(values, PyList_GET_SIZE(values), PyList_GET_SIZE(values), found);
+    Py_XDECREF(found);
+    Py_DECREF(inputs);
+    return failed;
+}
+
+/* Return the result of `EagerProgram.run`. */
+static PyObject *run_program(PyObject *program, PyObject *tensors, PyObject *recorders)
+{
+    PyObject *constants = AT(program, program_slots[CONSTANTS]), *steps = AT(program, program_slots[STEPS]);
+    PyObject *at = AT(program, program_slots[RESULT]), *values, *result = NULL;
+    Py_ssize_t count = PyList_GET_SIZE(tensors), size;
+    if (constants == NULL || at == NULL || steps == NULL || !PyTuple_CheckExact(constants) || !PyTuple_CheckExact(steps))
+        return PyErr_Format(PyExc_SystemError, "no program: %R", program);
+    if ((values = PyList_GetSlice(tensors, 0, count)) == NULL) return NULL;
+    size = count + PyTuple_GET_SIZE(constants);
+    int failed = PyList_SetSlice(values, count, count, constants);
+    for (Py_ssize_t i = 0; failed == 0 && i < PyTuple_GET_SIZE(steps); i++)
+        failed = run_step(PyTuple_GET_ITEM(steps, i), values, recorders);
+    Py_ssize_t position = PyLong_AsSsize_t(at);
+    if (failed == 0) result = Py_XNewRef(PyList_GetItem(values, position));
+    if (result != NULL && position >= count && position < size && Py_IS_TYPE(result, Tensor))
+        Py_SETREF(result, new_tensor(PyArray_NewCopy((PyArrayObject *)AT(result, array_offset), NPY_KEEPORDER), Py_None));
+    Py_DECREF(values);
+    return result;
 }
 
 /* Return the call that is kept for a key, as a borrowed reference; NULL if there is none. The key may get longer. */
@@ -446,6 +494,7 @@ static PyObject *run_kept(EagerOp *self, PyObject *const *args, Py_ssize_t count
     if (parts != NULL) call = Py_XNewRef(kept_call(self->calls, &parts, key.tensors));
     if (!PyErr_Occurred()) {
         if (call != NULL && is_runnable(call)) result = run(call, key.tensors, recorders);
+        else if (call != NULL && IS_A(call, EagerProgram)) result = run_program(call, key.tensors, recorders);
         else if (otherwise == OR_CONVERT)
             result = run_converted(self, args, count, names, has_key && call != Py_False ? parts : Py_None,
                                    PyList_GET_SIZE(key.tensors));
@@ -706,7 +755,7 @@ typedef struct { const char *name; PyObject **at; } Entry;
 
 static const Entry registered[] = {
     {"variable", &Variable}, {"array", &TensorArray}, {"array_element", &TensorType}, {"shape", &TensorShape},
-    {"atoms", &atoms}, {"kinds", &kinds}, {"kind_of", &kind_of}, {"call", &EagerCall}, {"silence", &silence},
+    {"atoms", &atoms}, {"kinds", &kinds}, {"kind_of", &kind_of}, {"call", &EagerCall}, {"program", &EagerProgram}, {"silence", &silence},
     {"silent", &silent}, {"pool", &pool}, {"begin", &begin}, {"end", &end}, {"refused", &refused}, {"busy", &busy}, {"stack", &stack},
     {"placement", &placement}, {"numbers", &numbers}, {"operand", &operand}, {"tape", &Tape}, {"record", &Record},
     {"kept_attributes", &KeptAttributes}, {"assigned", &Assigned}, {"own_files", &own_files}, {"carries_gradient", &carries}, {"read_variable", &read_variable},
@@ -729,6 +778,8 @@ static int set_slots(PyObject *given)
     PyObject *tape = PyDict_GetItemString(given, "tape");
     if (tensor != NULL && set_tensor_class(tensor) < 0) return -1;
     if (call != NULL && slot_offsets(call, slot_names, SLOTS, slots) < 0) return -1;
+    PyObject *program = PyDict_GetItemString(given, "program");
+    if (program != NULL && slot_offsets(program, program_names, PROGRAM_SLOTS, program_slots) < 0) return -1;
     if (array != NULL && slot_offsets(array, array_names, ARRAY_SLOTS, array_slots) < 0) return -1;
     if (tape != NULL && slot_offsets(tape, tape_names, TAPE_SLOTS, tape_slots) < 0) return -1;
     return record == NULL ? 0 : slot_offsets(record, record_names, RECORD_SLOTS, record_slots);

@@ -92,9 +92,10 @@ def _truncatemod(x: Array, y: Array) -> Array:
 def _pow(x: Array, y: Array) -> Array:
     if x.dtype.kind == "i" and (y < 0).any():
         raise errors.InvalidArgumentError("Integers to negative integer powers are not allowed")
-    # NumPy has fast code for the powers 2 and 1/2 only.
-    if x.dtype.char in "fd" and np.ndim(y) == 0 and float(y) == 3:
-        return x * x * x
+    if x.dtype.char in "fd" and y.ndim == 0:  # NumPy has fast code for the powers 2 and 1/2 only
+        exponent = float(y)
+        if exponent == 2 or exponent == 3:
+            return x * x if exponent == 2 else x * x * x
     return np.power(x, y)
 
 
@@ -333,6 +334,7 @@ truediv = divide
 
 
 @export("math.divide_no_nan")
+@cached_dispatch
 @dispatching_composites("divide_no_nan", element_operands=2)
 def divide_no_nan(x: TensorLike, y: TensorLike, name: Name = None) -> Tensor:
     """Return `x / y`, and 0 where `y` is 0; integers are treated as by `divide`.
@@ -372,10 +374,17 @@ def add_n(inputs: Inputs, name: Name = None) -> TensorType:
 
 @add_n.kernel
 def _(inputs: list[Array]) -> Array:
-    first, *rest = map(np.shape, inputs)
+    first, *rest = [x.shape for x in inputs]
     if rest.count(first) < len(rest):
         raise errors.InvalidArgumentError("Inputs to operation AddN must have the same size and shape")
     return functools.reduce(operator.add, inputs)
+
+
+@add_n.specialize
+def _(inputs: list[Any]) -> Any:
+    """Return the sum alone for arrays of one shape."""
+    are_equal = shapes.is_static(inputs[0].shape) and all(x.shape == inputs[0].shape for x in inputs)
+    return (lambda *arrays: functools.reduce(operator.add, arrays)) if are_equal else None
 
 
 add_n.gradient(lambda dy, y, inputs: [dy] * len(inputs))

@@ -15,6 +15,7 @@ from ...core.export import export
 from ...core.tensor import Tensor
 from ..arrays.creation import constant, ones_like
 from ..arrays.where_ops import where
+from ..framework.cached_dispatch import cached_dispatch
 from ..framework.op import Name
 from ..reduce.reductions import reduce_sum
 from .arithmetic import add_n, divide, maximum, minimum, multiply
@@ -24,6 +25,7 @@ from .elementwise import is_finite, sqrt, square
 
 
 @export("clip_by_norm")
+@cached_dispatch
 def clip_by_norm(t: Any, clip_norm: TensorLike, axes: Any = None, name: Name = None) -> Any:
     """Scale `t` down where its Euclidean norm along `axes` (of all elements if None) exceeds `clip_norm`.
 

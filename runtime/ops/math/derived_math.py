@@ -24,6 +24,7 @@ from ..arrays.select_kernel import selected
 from ..arrays.shape_ops import size
 from ..arrays.where_ops import where
 from ..framework.attribute_parsers import Axis
+from ..framework.cached_dispatch import cached_dispatch
 from ..framework.composite_dispatch import dispatching_composites, meet_rows
 from ..framework.op import Input, Name, Same, op
 from ..framework.op_families import COMPLEX, FLOATS, NUMERIC, Array, DTypes, binary, require_dtype
@@ -64,6 +65,7 @@ def accumulate_n(inputs: Any, shape: Any = None, tensor_dtype: Any = None, name:
 
 
 @export("math.scalar_mul", "scalar_mul")
+@cached_dispatch
 @dispatching_composites("scalar_mul")
 def scalar_mul(scalar: TensorLike, x: TensorLike, name: Name = None) -> Tensor:
     """Multiply `x` by a scalar; ValueError if `scalar` is not a scalar.
@@ -80,6 +82,7 @@ def scalar_mul(scalar: TensorLike, x: TensorLike, name: Name = None) -> Tensor:
 
 
 @export("math.zero_fraction", "nn.zero_fraction")
+@cached_dispatch
 def zero_fraction(value: TensorLike, name: Name = None) -> Tensor:
     """Return the fraction of elements that are zero, as a float32; NaN for an empty tensor.
 

@@ -23,6 +23,7 @@ from ...kernels.special_functions.gamma import log_gamma
 from ...kernels.special_functions.tables import tabulated
 from ..arrays.reshape import fitted
 from ..framework import intervals
+from ..framework.cached_dispatch import cached_dispatch
 from ..framework.composite_dispatch import dispatching_composites
 from ..framework.op import Name, Op
 from ..framework.op_families import (
@@ -179,6 +180,7 @@ _angle = unary("angle", _angle_of, CURVED, "The angles of numbers in the complex
 
 
 @export("math.conj")
+@cached_dispatch
 def conj(x: TensorLike, name: Name = None) -> Tensor:
     """Return the complex conjugate: `x` itself if it is not complex.
 
@@ -233,6 +235,7 @@ def _(dy: Any, y: Any, x: Any) -> Any:
 
 
 @export("math.real")
+@cached_dispatch
 @dispatching_composites("real", element_operands=1)
 def real(input: TensorLike, name: Name = None) -> Tensor:
     """Return the real parts: `input` itself if it is not complex.

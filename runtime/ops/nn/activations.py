@@ -27,6 +27,7 @@ from ..arrays.select_kernel import selected
 from ..arrays.shape_ops import shape as shape_of
 from ..arrays.where_ops import choose
 from ..framework.attribute_parsers import LastAxis
+from ..framework.cached_dispatch import cached_dispatch
 from ..framework.composite_dispatch import dispatching_composites
 from ..framework.op import Input, Name, Same, op
 from ..framework.op_families import CURVED, FLOATS, NUMERIC, REAL, Array, require_dtype
@@ -74,6 +75,7 @@ elu.gradient(lambda dy, y, features: choose(features < 0, dy * (y + 1), dy))
 
 
 @export("nn.silu", "nn.swish")
+@cached_dispatch
 @dispatching_composites("silu", element_operands=1)
 def silu(features: TensorLike, beta: float = 1.0) -> Tensor:
     """Return `x * sigmoid(beta * x)`, known as swish.
@@ -83,13 +85,15 @@ def silu(features: TensorLike, beta: float = 1.0) -> Tensor:
     """
     features = convert_to_tensor(features)
     require_dtype(features, CURVED, "silu")
-    return multiply(features, sigmoid(multiply(features, beta)))  # type: ignore[no-any-return]
+    scaled = features if type(beta) is float and beta == 1.0 else multiply(features, beta)
+    return multiply(features, sigmoid(scaled))  # type: ignore[no-any-return]
 
 
 swish = silu
 
 
 @export("nn.gelu")
+@cached_dispatch
 @dispatching_composites("gelu", element_operands=1)
 def gelu(features: TensorLike, approximate: bool = False, name: Name = None) -> Tensor:
     """Return `x` times the probability that a standard normal variable is smaller than `x`.

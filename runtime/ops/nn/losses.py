@@ -96,9 +96,8 @@ def _(labels: Array, logits: Array) -> Array:
             "softmax_cross_entropy_with_logits: labels and logits must have the same shape, with an axis at "
             f"least: {list(labels.shape)} and {list(logits.shape)}"
         )
-    kind = np.result_type(logits.dtype, np.float32)
-    logits = logits.astype(kind, copy=False)
-    shifted = with_top_at_zero(logits, -1)
+    wide = logits.astype(np.float32) if logits.itemsize < 4 else logits
+    shifted = with_top_at_zero(wide, -1)
     logarithm = np.log(sum_of(np.exp(shifted), -1, True))
     return sum_of(labels * (logarithm - shifted), -1, False).astype(labels.dtype, copy=False)
 
@@ -179,7 +178,7 @@ def _(labels: Array, logits: Array) -> Array:
         raise errors.InvalidArgumentError(
             f"Received a label value of {wrong.flat[0]} which is outside the valid range of [0, {size})."
         )
-    wide = logits.astype(np.result_type(logits.dtype, np.float32), copy=False)
+    wide = logits.astype(np.float32) if logits.itemsize < 4 else logits
     shifted = with_top_at_zero(wide, -1)
     chosen = take_along_last(shifted, labels[..., np.newaxis])[..., 0]
     return (np.log(sum_of(np.exp(shifted), -1, False)) - chosen).astype(logits.dtype, copy=False)
@@ -192,6 +191,7 @@ def _(dy: Any, y: Any, labels: Any, logits: Any) -> Any:
 
 
 @export("nn.sigmoid_cross_entropy_with_logits")
+@cached_dispatch
 @dispatching_composites("sigmoid_cross_entropy_with_logits", element_operands=2)
 def sigmoid_cross_entropy_with_logits(labels: TensorLike, logits: TensorLike, name: Name = None) -> Tensor:
     """Return `-labels * log(sigmoid(logits)) - (1 - labels) * log(1 - sigmoid(logits))`, for each element.
@@ -209,6 +209,7 @@ def sigmoid_cross_entropy_with_logits(labels: TensorLike, logits: TensorLike, na
 
 
 @export("nn.weighted_cross_entropy_with_logits")
+@cached_dispatch
 def weighted_cross_entropy_with_logits(
     labels: TensorLike, logits: TensorLike, pos_weight: TensorLike, name: Name = None
 ) -> Tensor:
@@ -253,6 +254,7 @@ def log_poisson_loss(
 
 
 @export("nn.l2_loss")
+@cached_dispatch
 def l2_loss(t: TensorLike, name: Name = None) -> Tensor:
     """Return `sum(t ** 2) / 2`.
 

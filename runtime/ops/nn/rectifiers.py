@@ -145,6 +145,7 @@ softsign.gradient(lambda dy, y, features: divide(dy, square(abs(features) + 1)))
 
 
 @export("nn.crelu")
+@cached_dispatch
 def crelu(features: TensorLike, axis: int = -1, name: Name = None) -> Tensor:
     """Concatenate `relu` of `features` and of their negatives along `axis`.
 

@@ -18,6 +18,7 @@ from ..arrays.gather_ops import gather
 from ..arrays.reshape import squeeze
 from ..arrays.shape_ops import shape as shape_of
 from ..framework.attribute_parsers import read_axes
+from ..framework.cached_dispatch import cached_dispatch
 from ..framework.op import Name
 from ..math.arithmetic import divide, multiply, squared_difference
 from ..math.cast import cast
@@ -121,6 +122,7 @@ def normalize_moments(
 
 
 @export("nn.batch_normalization")
+@cached_dispatch
 def batch_normalization(
     x: TensorLike,
     mean: TensorLike,

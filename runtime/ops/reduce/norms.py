@@ -17,6 +17,7 @@ from ...core.export import export
 from ...core.tensor import Tensor
 from ..arrays.reshape import expand_dims, permute_axes
 from ..framework.attribute_parsers import read_axes
+from ..framework.cached_dispatch import cached_dispatch
 from ..framework.op import Name
 from ..math.arithmetic import maximum, multiply, pow
 from ..math.cast import cast
@@ -27,6 +28,7 @@ _MATRIX_NORMS = ["euclidean", "fro", 1, 2, np.inf]
 
 
 @export("linalg.norm", "norm")
+@cached_dispatch
 def norm(
     tensor: TensorLike, ord: Any = "euclidean", axis: Any = None, keepdims: Any = None, name: Name = None
 ) -> Tensor:
@@ -79,11 +81,12 @@ def _spectral_norm(x: Tensor, axes: tuple[int, ...], keep: bool) -> Tensor:
         raise errors.UnimplementedError("the spectral norm of matrices in two axes needs a known rank")
     last = [axis % rank for axis in axes]
     matrices = permute_axes(x, [*(i for i in range(rank) if i not in last), *last])
-    largest = reduce_max(svd(matrices, compute_uv=False), -1)
+    largest: Tensor = reduce_max(svd(matrices, compute_uv=False), -1)
     return functools.reduce(expand_dims, sorted(last), largest) if keep else largest
 
 
 @export("linalg.l2_normalize", "math.l2_normalize", "nn.l2_normalize")
+@cached_dispatch
 def l2_normalize(x: TensorLike, axis: Any = None, epsilon: float = 1e-12, name: Name = None) -> Tensor:
     """Divide `x` by its Euclidean norm along `axis`; zeros remain zeros.
 

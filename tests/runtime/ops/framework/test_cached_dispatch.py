@@ -1,4 +1,4 @@
-"""A function that calls one operation is skipped by later calls with the same key: the kernel runs at once."""
+"""A function of operations is skipped by later calls with the same key: their kernels run at once."""
 
 from __future__ import annotations
 
@@ -53,6 +53,15 @@ ARGUMENTS: dict[str, tuple[Callable[..., Any], Callable[[Any], tuple[Any, ...]]]
     "several results": (lambda x: tf.split(x, 3, 1), lambda x: (x,)),
     "a variable": (lambda x, y: tf.subtract(y, x), lambda x: (tf.Variable(x), x * x)),
     "the same tensor twice": (lambda x, y: tf.subtract(y, x), lambda x: (x, x)),
+    "two operations": (lambda x: tf.exp(x) * x, lambda x: (x,)),
+    "an input twice": (lambda x: tf.exp(x * x), lambda x: (x,)),
+    "a list of one input": (lambda x: tf.reduce_sum(tf.concat([x, x, x], 0), 1), lambda x: (x,)),
+    "constants of several operations": (lambda x: tf.maximum(0.5, 2.5 - tf.reduce_sum(x, 0)), lambda x: (x,)),
+    "an operation with several results": (lambda x: tf.subtract(*tf.split(x, 3, 1)[1:]), lambda x: (x,)),
+    "an unused result": (lambda x: tf.exp(x) * tf.split(x, [1, 2], 1)[0], lambda x: (x,)),
+    "variables of several operations": (lambda x, v: tf.exp(x - v) * v, lambda x: (x, tf.Variable(x))),
+    "no operation": (lambda x: x, lambda x: (x,)),
+    "scalars": (lambda x, y: tf.exp(x) + y * 2.0, lambda x: (x[1, 0], x[1, 1])),
     "elements that decide the type": (tf.fill, lambda x: (tf.cast(x[0, 1:], tf.int32), 7.0)),
 }
 
@@ -74,14 +83,21 @@ def test_a_cached_call_computes_what_the_function_does(name: str, language: str)
 @pytest.mark.parametrize(
     "function",
     [
-        lambda x: tf.exp(x) * x,
-        lambda x: x,
         lambda x: (tf.exp(x),),
+        lambda x: (tf.exp(x) * x, x),
+        lambda x: tf.exp(tf.reshape(x, tf.cast(x[1], tf.int32) * 0 + [1, 2, 3])),
         lambda x: [tf.exp(x)],
         lambda x: tf.fill([2], 1.0),
         lambda x: tf.constant(1.0),
     ],
-    ids=["two operations", "no operation", "a tuple", "a list of one", "an unused argument", "a constant"],
+    ids=[
+        "a tuple",
+        "a tuple of two",
+        "elements of a result",
+        "a list of one",
+        "an unused argument",
+        "a constant",
+    ],
 )
 def test_other_functions_run_in_each_call(function: Callable[..., Any], language: str) -> None:
     cached, calls = counted(function, language)
@@ -114,6 +130,26 @@ def test_gradients_of_cached_calls_are_those_of_the_operation() -> None:
             (expected,) = tape.gradient(y, [x])
         np.testing.assert_allclose(dx.numpy(), expected.numpy(), rtol=1e-6)
         assert dw.shape == w.shape
+
+
+def test_gradients_of_several_cached_operations(language: str) -> None:
+    cached, _ = counted(lambda x, y: tf.exp(x * y) / (x + 2.0), language)
+    x, v = tf.constant(X), tf.Variable(X)
+    for _ in range(5):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = cached(x, v)
+        with tf.GradientTape() as other:
+            other.watch(x)
+            z = tf.exp(x * v) / (x + 2.0)
+        for one, two in zip(tape.gradient(y, [x, v]), other.gradient(z, [x, v]), strict=True):
+            np.testing.assert_array_equal(one.numpy(), two.numpy())
+
+
+def test_a_cached_constant_is_a_new_tensor_in_each_call(language: str) -> None:
+    cached, calls = counted(lambda n: tf.cast(tf.constant([1, 2]), tf.int32), language)
+    assert len({id(x) for x in [cached(3) for _ in range(5)]}) == 5
+    assert len(calls) < 5
 
 
 def test_a_variable_is_read_in_each_call() -> None:
