@@ -186,6 +186,8 @@ def _stack(values: Sequence[Any], dtype: dtypes.DType | None) -> Tensor:
 
 def to_array(value: Any, dtype: dtypes.DType | None = None) -> np.ndarray[Any, Any]:
     """Return a new NumPy array for a Python or NumPy value, by the rules of this module."""
+    if dtype is None and _are_usual_floats(value):
+        return np.array(value, _SINGLE)
     if type(value) not in _PLAIN:
         if isinstance(value, (np.ndarray, np.generic)):
             return _from_numpy(np.asarray(value), dtype)
@@ -210,8 +212,6 @@ def _demanded(array: np.ndarray[Any, Any], value: Any) -> np.ndarray[Any, Any]:
 
     While a graph is traced such a number becomes infinite, as in TensorFlow.
     """
-    if type(value) is float and abs(value) < 1e38:  # the common case
-        return array
     if np.count_nonzero(np.isinf(array)) and current() is None:
         for single, number in zip(array.flat, np.array(value, np.float64).flat, strict=True):
             if np.isinf(single) and not np.isinf(number):
@@ -220,6 +220,16 @@ def _demanded(array: np.ndarray[Any, Any], value: Any) -> np.ndarray[Any, Any]:
                     f"floats. Give the dtype, for instance tf.float64, or float('inf') for infinity."
                 )
     return array
+
+
+def _are_usual_floats(value: Any) -> bool:
+    """Return whether a value is a float, or a list of floats, that float32 has surely room for."""
+    kind = type(value)
+    if kind is float:
+        return bool(abs(value) < 1e38)
+    if (kind is not list and kind is not tuple) or {*map(type, value)} != {float}:
+        return False
+    return bool(min(value) > -1e38 and max(value) < 1e38)  # NaN hides no larger number after it from `max`
 
 
 @quietly

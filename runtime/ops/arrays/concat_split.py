@@ -111,6 +111,7 @@ def _joined_elements(values: list[Array]) -> shapes.Dims:
 
 
 join.kernel(lambda values, axis: np.concatenate(values, axis))
+join.specialize(lambda values, axis: lambda *arrays: np.concatenate(arrays, axis))
 
 
 @join.gradient
@@ -181,7 +182,8 @@ def _(values: list[Array], axis: int) -> shapes.Dims:
 @pack.kernel
 def _(values: list[Array], axis: int) -> Array:
     if axis != 0:
-        return np.stack(values, axis)
+        own = (slice(None),) * (axis if axis > 0 else values[0].ndim + 1 + axis)
+        return np.concatenate([value[(*own, None)] for value in values], axis)
     first = values[0]
     if first.dtype.kind in "biufc":
         return np.array(values)
@@ -274,7 +276,7 @@ def _(value: Array, num: int, axis: int) -> list[Array]:
     rows = value if axis == 0 else np.moveaxis(value, axis, 0)
     if len(rows) != num:
         raise ValueError(f"Input shape axis {axis} must equal {num}, got shape {listed(value.shape)}")
-    return [rows[i, ...] for i in range(num)]
+    return [*rows] if rows.ndim > 1 else [rows[i, ...] for i in range(num)]
 
 
 unpack.elements(lambda value, num, axis: known_elements(value))

@@ -20,6 +20,7 @@ from ...core.conversion import convert_to_tensor
 from ...core.export import export
 from ...ir import batching
 from ...ir.batching import Batch
+from ...ir.graph import Constant
 from ...ir.traits import CHEAP, TOTAL
 from ...ir.value_types import TensorType
 from ..framework.attribute_parsers import Axes, Axis, Dims
@@ -94,6 +95,16 @@ def _(tensor: Array, shape: Array) -> Array:
         return tensor.reshape(_fitted(tensor.shape, sizes))
 
 
+@reshape.specialize
+def _(inputs: list[Any]) -> Any:
+    """Return the method of arrays for a constant shape."""
+    tensor, shape = inputs
+    if type(shape) is not Constant or not shapes.is_static(tensor.shape):
+        return None
+    sizes = _fitted(tensor.shape, as_tuple(shape.value))
+    return lambda tensor, shape: tensor.reshape(sizes)
+
+
 reshape.gradient(lambda dy, y, tensor, shape: (reshape(dy, shape_of(tensor)), None))
 
 
@@ -159,7 +170,7 @@ def squeeze(input: Input, axis: Axes = None, name: Name = None) -> TensorType:
 
 
 squeeze.elements(lambda input, axis: known_elements(input))
-squeeze.kernel(lambda input, axis: np.squeeze(input, axis or None))
+squeeze.kernel(lambda input, axis: input.squeeze(axis or None))
 squeeze.gradient(lambda dy, y, input, axis: reshape(dy, shape_of(input)))
 
 
@@ -219,6 +230,15 @@ def permute_axes(a: Input, perm: Ints, conjugate: bool = False, name: Name = Non
 def _(a: Array, perm: Array, conjugate: bool) -> Array:
     turned = a.transpose(as_tuple(perm))
     return np.conj(turned) if conjugate and turned.dtype.kind == "c" else turned
+
+
+@permute_axes.specialize
+def _(inputs: list[Any], conjugate: bool) -> Any:
+    """Return the method of arrays for a constant permutation."""
+    if type(inputs[1]) is not Constant or conjugate:
+        return None
+    order = as_tuple(inputs[1].value)
+    return lambda a, perm: a.transpose(order)
 
 
 @permute_axes.gradient

@@ -135,7 +135,9 @@ def _repeated_size(size: int | None, times: Sequence[int | None] | None) -> int 
     return None if size is None or not known else size * known[0]
 
 
-repeat_elements.kernel(lambda input, repeats, axis: np.repeat(np.atleast_1d(input), repeats, axis))
+repeat_elements.kernel(
+    lambda input, repeats, axis: (input if input.ndim else input.reshape(1)).repeat(repeats, axis)
+)
 
 
 @repeat_elements.gradient
@@ -400,12 +402,13 @@ def roll(input: Input, shift: Ints, axis: Ints, name: Name = None) -> TensorType
 
 @roll.kernel
 def _(input: Array, shift: Array, axis: Array) -> Array:
-    for dim in as_tuple(axis):
+    axes = as_tuple(axis)
+    for dim in axes:
         if not -input.ndim <= dim < input.ndim:
             raise ValueError(f"axis {dim} is out of range")
     if shift.shape != axis.shape:
         raise ValueError(f"shift and axis must have the same size: {shift.shape}, {axis.shape}")
-    return np.roll(input, as_tuple(shift), as_tuple(axis))
+    return np.roll(input, as_tuple(shift), axes)
 
 
 roll.gradient(lambda dy, y, input, shift, axis: (roll(dy, -shift, axis), None, None))

@@ -54,9 +54,10 @@ def size(operand: Any, what: str) -> int | None:
 
 def checked_size(number: Any, what: str) -> int:
     """Convert a kernel's argument, a count, to an int; ValueError if it is negative."""
-    if number < 0:
-        raise ValueError(f"{what} must be non-negative, got: {int(number)}")
-    return int(number)
+    size = int(number)
+    if size < 0:
+        raise ValueError(f"{what} must be non-negative, got: {size}")
+    return size
 
 
 def known_elements(operand: Any) -> tuple[int | None, ...] | None:

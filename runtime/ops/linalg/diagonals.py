@@ -94,8 +94,11 @@ diag.gradient(lambda dy, y, diagonal, k: diag_part(dy, k=k))
 
 
 def _write_diagonal(matrix: Array, diagonal: Array, k: int) -> None:
-    rows = np.arange(diagonal.shape[-1]) + max(-k, 0)
-    matrix[..., rows, rows + k] = diagonal
+    """Write a diagonal of contiguous matrices."""
+    rows, columns = matrix.shape[-2:]
+    begin = k if k >= 0 else -k * columns
+    elements = matrix.reshape(*matrix.shape[:-2], rows * columns)
+    elements[..., begin : begin + diagonal.shape[-1] * (columns + 1) : columns + 1] = diagonal
 
 
 @op
@@ -116,7 +119,7 @@ def set_diag(input: Same, diagonal: Same, name: Name = None, k: Axis = 0) -> Ten
 def _(input: Array, diagonal: Array, k: int) -> Array:
     if diagonal.shape != (*input.shape[:-2], _length(input.shape[-2], input.shape[-1], k)):
         raise errors.InvalidArgumentError(f"set_diag: the diagonal of {input.shape} is not {diagonal.shape}")
-    matrix = np.array(input)
+    matrix = np.array(input, order="C")
     _write_diagonal(matrix, diagonal, k)
     return matrix
 

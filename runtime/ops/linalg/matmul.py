@@ -217,6 +217,16 @@ def _(a: Array, b: Array, transpose_a: bool, adjoint_a: bool) -> Array:
     return multiply(np.conj(a) if adjoint_a else a, b[..., np.newaxis])[..., 0]
 
 
+@matvec.specialize
+def _(specs: list[TensorType], transpose_a: bool, adjoint_a: bool) -> Any:
+    """Return NumPy's product of one matrix and one vector."""
+    left, right = _turned(specs[0].shape, transpose_a or adjoint_a), specs[1].shape
+    is_one = left is not None and right is not None and len(left) == 2 and len(right) == 1
+    if not is_one or specs[0].dtype.is_complex or may_be_shared(left, (1,)):
+        return None
+    return (lambda a, b: a.T @ b) if transpose_a or adjoint_a else operator.matmul
+
+
 @matvec.gradient
 def _(dy: Any, y: Any, a: Any, b: Any, transpose_a: bool, adjoint_a: bool) -> Any:
     def to_a() -> Any:
