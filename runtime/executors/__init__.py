@@ -58,14 +58,6 @@ def compiled_by(executor: str, graph: Graph) -> Any:
     return JitFunction(graph)
 
 
-def begin(executor: str) -> None:
-    """Begin in the background what every graph of an executor needs, while the first one is traced."""
-    if executor == "native":
-        from .llvm import runtime_library
-
-        runtime_library.begin()
-
-
 def _native(graph: Graph) -> Runner:
     return compiled_by("native", graph).run  # type: ignore[no-any-return]
 
@@ -104,7 +96,6 @@ __all__ = [
     "ObservedPlan",
     "Plan",
     "Runner",
-    "begin",
     "compiled_by",
     "interpret",
     "kernel_for",

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 from agc.autograph import api, staging
 
-from .. import executors
 from ..config import _state as switches
 from ..core.gc_pause import Pause
 from ..ir.builder import current, stack
@@ -221,7 +220,6 @@ class Dispatcher:
         owner: Hashable,
     ) -> ConcreteFunction:
         self.traces[owner] = self.traces.get(owner, 0) + 1
-        executors.begin(self.options.executor)
         if not self.options.autograph:
             traced = self._graph_of(self.python_function, arguments, make)
         else:

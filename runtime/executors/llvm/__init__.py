@@ -18,7 +18,7 @@
     lowering/                the lowering rules of operations (codegen/rule_registry.py)
     list_abi.py              TensorArrays and lists as inputs and results
     runtime_library.py       functions shared by all compiled code: memory (arena.py), the GIL
-    shared_code.py           compilation of such functions in the background, while a graph is traced and lowered
+    shared_code.py           compilation of such functions in the background, while a graph is lowered
     call/                    calls from Python: native_call.py with the C extension native_call.c, else ctypes_entry.py
     diagnostics.py           messages about graphs that are not compiled
     jit_function.py          a graph for any shapes; the plan runs failed calls again, and reports the error

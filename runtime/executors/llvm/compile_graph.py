@@ -119,12 +119,14 @@ def _unit(
 ) -> Any:
     """Lower a graph whose outputs may use the memory of the inputs in `donors`."""
     from ...optimize import outline_repeats
+    from . import runtime_library
     from .codegen.early_outputs import Donation
     from .codegen.function_builder import TooLateError
     from .codegen_switches import FEWEST, passes
     from .compilation_unit import LONG, CompilationUnit
 
     if tasks is not None:
+        runtime_library.begin()  # not earlier: threads that import modules at once hinder each other
         tasks.enter_context(passes(FEWEST))  # setting the switches takes time
     sizes = {i: num_elements(graph.inputs[number].shape) or 0 for i, number in donors.items()}
     total = sum(sizes.values())

@@ -23,7 +23,7 @@ def binding() -> Any:
 
 
 def _load_without_gil() -> None:
-    """Load LLVM's library. The import of llvmlite would load it with the GIL, while another thread traces a graph."""
+    """Load LLVM's library. The import of llvmlite would load it with the GIL, while another thread runs a plan."""
     package = importlib.util.find_spec("llvmlite")
     if package is not None and package.origin is not None and sys.platform == "linux":
         path = os.path.join(os.path.dirname(package.origin), "binding", "libllvmlite.so")

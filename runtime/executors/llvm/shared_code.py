@@ -1,6 +1,6 @@
 """Code that all compiled graphs share, such as matrix products: one object file for each kind, linked by name.
 
-    product.begin()                   a background thread compiles it, while the graph is traced and lowered
+    product.begin()                   a background thread compiles it, while the graph is lowered
     e.call("agc_product_float", …)
     load(unit.symbols)                wait for the code of these names, and register their addresses with the loader
 

@@ -338,12 +338,10 @@ def _compile(trial: TierState, graph: Graph, arguments: list[Any]) -> None:
 
 def _compiled(trial: TierState, graph: Graph, arguments: list[Any]) -> Runner | None:
     # Imported late with all lowering rules: most programs end before a graph is hot.
-    from . import runtime_library
     from .first_call_check import is_trusted
     from .jit_function import JitFunction
     from .native_parts import is_refused
 
-    runtime_library.begin()
     if communicates(graph) or is_refused(graph):  # a comparison of two runs would communicate twice
         return _in_parts(trial, graph)
     native = JitFunction(graph)
