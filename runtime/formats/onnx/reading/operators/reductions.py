@@ -9,7 +9,6 @@ import numpy as np
 
 from ..... import dtypes
 from .....control_flow.functional_api import cond
-from .....core.conversion import convert_to_tensor
 from .....ops.arrays import creation, reshape, shape_ops
 from .....ops.arrays.ranges import one_hot
 from .....ops.arrays.tile_and_pad import pad, repeat, reverse
@@ -17,6 +16,7 @@ from .....ops.linalg.einsum import einsum
 from .....ops.linalg.inverse_and_det import det
 from .....ops.linalg.matmul import matmul
 from .....ops.math import elementwise
+from .....ops.math.arithmetic import maximum
 from .....ops.math.cast import cast, identity
 from .....ops.nn.activations import log_softmax, softmax
 from .....ops.reduce import reductions, scans
@@ -57,13 +57,14 @@ def _(call: OperatorCall, x: Any, axes: Any = None) -> Any:
 
 
 def _by_computed_axes(call: OperatorCall, x: Any, axes: Any) -> Any:
-    """Sum along axes that are computed: gather by the number of each reduced element's group."""
+    """Sum along each axis that is among the computed ones; along every axis if there are none."""
     if call.node.op != "ReduceSum" or not call.get("keepdims", 1):
         raise ValueError("the axes are computed when the model runs")
-    rank = rank_of(x)
-    places = reshape.expand_dims(axes, 0)
+    rank, is_every = rank_of(x), False
+    if not call.get("noop_with_empty_axes", 0):
+        is_every = shape_ops.size(axes) == 0
     for axis in range(rank):
-        is_summed = reductions.reduce_any(convert_to_tensor(np.int64(axis)) == places)
+        is_summed = reductions.reduce_any(axes % rank == axis) | is_every
         summed = functools.partial(reductions.reduce_sum, x, (axis,), True)
         x = cond(is_summed, summed, functools.partial(identity, x))
     return x
@@ -239,8 +240,10 @@ def _(call: OperatorCall, x: Any) -> Any:
 
 @operator("ml.Normalizer")
 def _(call: OperatorCall, x: Any) -> Any:
-    norm = call.get("norm", "MAX")
-    size = elementwise.abs(x)
-    if norm == "L2":
-        return x / reductions.reduce_euclidean_norm(x, (-1,), True)
-    return x / (reductions.reduce_max if norm == "MAX" else reductions.reduce_sum)(size, (-1,), True)
+    size, norm = elementwise.abs(x), call.get("norm", "MAX")
+    reduce = {
+        "MAX": reductions.reduce_max,
+        "L1": reductions.reduce_sum,
+        "L2": reductions.reduce_euclidean_norm,
+    }
+    return x / maximum(reduce[norm](size, (-1,), True), 1e-30)  # a row of zeros remains one

@@ -26,7 +26,8 @@ def model_of(nodes, folder, inputs=(("x", F, [2, 3]),), outputs=("y",), constant
     shown = [helper.make_empty_tensor_value_info(name) for name in outputs]
     initial = [onnx.numpy_helper.from_array(value, name) for name, value in constants]
     graph = helper.make_graph(nodes, "g", given, shown, initial)
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
+    opsets = [helper.make_opsetid("", opset), helper.make_opsetid("ai.onnx.ml", 3)]
+    model = helper.make_model(graph, opset_imports=opsets, ir_version=8)
     return loaded(model.SerializeToString(), folder)
 
 
@@ -130,6 +131,33 @@ def test_an_operator_that_only_other_exporters_write(name, tmp_path):
     x = random.standard_normal((2, 3)).astype("f")
     (found,) = results_of(model_of([node], tmp_path, constants=constants), [x])
     np.testing.assert_allclose(found, expected(x, *[value for _, value in constants]), rtol=2e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("axes", "noop", "expected"),
+    [
+        ([1], 0, [[6.0], [15.0]]),
+        ([-2], 0, [[5.0, 7.0, 9.0]]),
+        ([0, -1], 0, [[21.0]]),
+        ([], 0, [[21.0]]),
+        ([], 1, [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]),
+    ],
+)
+def test_axes_of_a_sum_may_be_computed(axes, noop, expected, tmp_path):
+    node = helper.make_node("ReduceSum", ["x", "axes"], ["y"], noop_with_empty_axes=noop)
+    model = model_of([node], tmp_path, [("x", F, [2, 3]), ("axes", TensorProto.INT64, ["n"])])
+    found = model([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], np.array(axes, np.int64))
+    assert found.numpy().tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("norm", "expected"),
+    [("MAX", [3 / 4, -1.0]), ("L1", [3 / 7, -4 / 7]), ("L2", [3 / 5, -4 / 5])],
+)
+def test_rows_are_normalized_and_rows_of_zeros_remain(norm, expected, tmp_path):
+    node = helper.make_node("Normalizer", ["x"], ["y"], domain="ai.onnx.ml", norm=norm)
+    model = model_of([node], tmp_path, [("x", F, [2, 2])])
+    np.testing.assert_allclose(model([[3.0, -4.0], [0.0, 0.0]]), [expected, [0.0, 0.0]], rtol=1e-6)
 
 
 @pytest.mark.parametrize(
