@@ -9,7 +9,7 @@ import pytest
 from agc.runtime.formats.onnx.model import encode
 from onnx import TensorProto, helper
 from support import programs
-from support.onnx_models import differences_after_a_round_trip, results_of
+from support.onnx_models import differences_after_a_round_trip, results, results_of
 
 FIXTURES = Path(__file__).parents[5] / "fixtures" / "onnx"
 F = TensorProto.FLOAT
@@ -22,13 +22,17 @@ def loaded(content, folder):
 
 def model_of(nodes, folder, inputs=(("x", F, [2, 3]),), outputs=("y",), constants=(), opset=17):
     """Load a model of some nodes."""
+    return loaded(content_of(nodes, inputs, outputs, constants, opset), folder)
+
+
+def content_of(nodes, inputs, outputs, constants, opset):
     given = [helper.make_tensor_value_info(*each) for each in inputs]
     shown = [helper.make_empty_tensor_value_info(name) for name in outputs]
     initial = [onnx.numpy_helper.from_array(value, name) for name, value in constants]
     graph = helper.make_graph(nodes, "g", given, shown, initial)
     opsets = [helper.make_opsetid("", opset), helper.make_opsetid("ai.onnx.ml", 3)]
-    model = helper.make_model(graph, opset_imports=opsets, ir_version=8)
-    return loaded(model.SerializeToString(), folder)
+    model = helper.make_model(graph, opset_imports=opsets, ir_version=10)
+    return model.SerializeToString()
 
 
 @pytest.mark.parametrize("name", ["cnn", "lstm", "attn"])
@@ -131,6 +135,43 @@ def test_an_operator_that_only_other_exporters_write(name, tmp_path):
     x = random.standard_normal((2, 3)).astype("f")
     (found,) = results_of(model_of([node], tmp_path, constants=constants), [x])
     np.testing.assert_allclose(found, expected(x, *[value for _, value in constants]), rtol=2e-5, atol=1e-6)
+
+
+IMAGE, MATRIX = (1, 2, 7, 6), (2, 3)
+OTHERS = [
+    ("MaxPool", {"kernel_shape": [3, 3], "strides": [2, 3], "pads": [1, 0, 1, 1], "ceil_mode": 1}, IMAGE),
+    ("MaxPool", {"kernel_shape": [2, 2], "strides": [1, 2], "auto_pad": "SAME_LOWER"}, IMAGE),
+    ("AveragePool", {"kernel_shape": [3, 3], "strides": [2, 2], "ceil_mode": 1}, IMAGE),
+    ("AveragePool", {"kernel_shape": [3, 3], "pads": [1, 0, 1, 1], "count_include_pad": 1}, IMAGE),
+    ("LpPool", {"kernel_shape": [2, 2], "p": 3}, IMAGE),
+    ("GlobalAveragePool", {}, IMAGE),
+    ("GlobalMaxPool", {}, IMAGE),
+    ("ConvTranspose", {"strides": [2, 2], "output_shape": [14, 12]}, IMAGE, (2, 3, 3, 3)),
+    ("BatchNormalization", {}, IMAGE, (2,), (2,), (2,), (2,)),
+    ("InstanceNormalization", {}, IMAGE, (2,), (2,)),
+    ("Det", {}, (3, 4, 4)),
+    ("EyeLike", {}, MATRIX),
+    ("HardSigmoid", {"alpha": 0.3, "beta": 0.4}, MATRIX),
+    ("Gelu", {"approximate": "tanh"}, MATRIX),
+    ("Resize", {"mode": "cubic"}, (1, 1, 4, 5), (0,), np.float32([1, 1, 2, 1.5])),
+    ("OneHot", {}, np.array([0, 2, -1]), np.array(3), np.float32([0.5, 2.0])),
+    ("ConvInteger", {}, np.uint8([[[1, 9, 200]]]), np.uint8([[[3, 250]]]), np.uint8(3)),
+    ("MatMulInteger", {}, np.uint8([[1, 200]]), np.uint8([[3, 1], [250, 7]]), np.uint8(3), np.uint8([7, 1])),
+]
+
+
+@pytest.mark.parametrize("case", OTHERS, ids=lambda case: case[0])
+def test_operators_give_the_results_of_onnx_runtime(case, tmp_path):
+    name, attrs, *given = case
+    random = np.random.default_rng(1)
+    x, *more = [random.random(a).astype("f") if isinstance(a, tuple) else np.asarray(a) for a in given]
+    names = [f"c{i}" for i in range(len(more))]
+    node = helper.make_node(name, ["x", *names], ["y"], **attrs)
+    inputs = [("x", helper.np_dtype_to_tensor_dtype(x.dtype), x.shape)]
+    content = content_of([node], inputs, ("y",), list(zip(names, more, strict=True)), 21)
+    content = onnx.shape_inference.infer_shapes(content).SerializeToString()
+    (found,) = results_of(loaded(content, tmp_path), [x])
+    np.testing.assert_allclose(found, results(content, [x])["y"], rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize(
