@@ -110,6 +110,9 @@ class _KerasLoader(SourceFileLoader):
 
     def exec_module(self, module: ModuleType) -> None:
         vars(module)["__builtins__"] = _BUILTINS
+        if module.__name__.endswith("keras.wrappers"):  # imports scikit-learn, which takes longer than Keras
+            self._execute_at_first_use(module)
+            return
         with _backend() if module.__name__ == "keras.src.backend.config" else contextlib.nullcontext():
             super().exec_module(module)
         vars(module).update(REPLACED.get(module.__name__, {}))
@@ -125,6 +128,25 @@ class _KerasLoader(SourceFileLoader):
             module.tensorflow.module = facade.tensorflow()
             module.gfile.module = facade.import_part("tensorflow.io.gfile")
             module.tensorflow._available = module.gfile._available = True
+
+    def _execute_at_first_use(self, module: ModuleType) -> None:
+        def load() -> None:
+            SourceFileLoader.exec_module(self, module)
+            for hook in hooks:
+                vars(module).pop(hook, None)
+
+        def of(name: str) -> Any:
+            if name.startswith("__"):
+                raise AttributeError(name)
+            load()
+            return getattr(module, name)
+
+        def names() -> list[str]:
+            load()
+            return dir(module)
+
+        hooks = {"__getattr__": of, "__dir__": names}
+        vars(module).update(hooks)
 
 
 @contextlib.contextmanager
@@ -149,6 +171,8 @@ def _import(
     if level == 0 and name.partition(".")[0] == facade.NAME:
         part = facade.import_part(name)
         return part if fromlist else facade.tensorflow()
+    if name == "jax" and (globals or {}).get("__name__") == "keras.src.callbacks.orbax_checkpoint":
+        raise ImportError("Keras changes old versions of JAX here, and would import it for each program")
     return builtins.__import__(name, globals, locals, fromlist or (), level)
 
 

@@ -30,7 +30,8 @@ def printed():
         "from agc.runtime.keras import layers; from agc.runtime.keras.models import Sequential\n"
         "print('keras' in sys.modules)\n"
         "tf.keras.layers.Dense(2)(tf.ones([1, 3])); print('tensorflow' in sys.modules)\n"
-        "import keras; print(layers.Dense is keras.layers.Dense, Sequential is keras.Sequential)"
+        "import keras; print(layers.Dense is keras.layers.Dense, Sequential is keras.Sequential)\n"
+        "print({'jax', 'sklearn'} & set(sys.modules))"
     )
     return run(code)[0].splitlines()
 
@@ -45,6 +46,20 @@ def test_no_module_named_tensorflow_appears(printed):
 
 def test_parts_of_keras_are_modules_of_the_runtime(printed):
     assert printed[3] == "True True"
+
+
+def test_libraries_that_keras_does_not_need_are_not_loaded(printed):
+    assert printed[4] == "set()"
+
+
+def test_wrappers_for_scikit_learn_are_loaded_at_their_first_use():
+    from agc.runtime.keras.wrappers import SKLearnRegressor
+
+    assert {"SKLearnClassifier", "SKLearnRegressor"} <= set(dir(tf.keras.wrappers))
+    assert tf.keras.wrappers.SKLearnRegressor is SKLearnRegressor
+    assert SKLearnRegressor.__module__ == "keras.src.wrappers.sklearn_wrapper"
+    with pytest.raises(AttributeError, match="nothing"):
+        _ = tf.keras.wrappers.nothing
 
 
 def test_another_backend_is_refused():
