@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -98,9 +99,16 @@ class _Maker:
         self.operations: list[Operation] = []
 
     def graph(
-        self, name: str, inputs: Sequence[AnySpec], depth: int, results: Sequence[TensorType] = ()
+        self,
+        name: str,
+        inputs: Sequence[AnySpec],
+        depth: int,
+        results: Sequence[TensorType] = (),
+        known: Sequence[Any] = (),
     ) -> Graph:
-        values = tuple(Value(self.draw(_names), spec) for spec in inputs)
+        values = tuple(
+            Value(self.draw(_names), spec, elements) for spec, elements in zip_longest(inputs, known)
+        )
         self.pool = list(values)
         for _ in range(self.draw(st.integers(0, 5))):
             self.step(depth)
@@ -158,10 +166,15 @@ class _Maker:
         return [self.operand(spec) for spec in (REF, N, F, B, V)]
 
     def region(
-        self, name: str, inputs: Sequence[Operand], depth: int, results: Sequence[TensorType]
+        self,
+        name: str,
+        inputs: Sequence[Operand],
+        depth: int,
+        results: Sequence[TensorType],
+        changing: int = 0,
     ) -> Graph:
         return _Maker(self.draw, self.callees, self.effects).graph(
-            name, [x.spec for x in inputs], depth - 1, results
+            name, [x.spec for x in inputs], depth - 1, results, _known(inputs, changing)
         )
 
     def results(self) -> list[TensorType]:
@@ -181,7 +194,7 @@ class _Maker:
     def call(self, depth: int) -> None:
         given, results = self.arguments(), self.results()
         if not self.callees or self.draw(st.booleans()):
-            self.callees.append(self.region("callee", given, depth, results))
+            self.callees.append(self.region("callee", given, depth, results, changing=len(given)))
         callee = self.draw(st.sampled_from(self.callees))
         self.add("call", given, {}, [callee], [x.spec for x in callee.outputs])
 
@@ -190,18 +203,19 @@ class _Maker:
         kinds = self.results()
         state = [Constant(np.array(0, np.int32)), *map(self.operand, kinds)]
         given = [*state, *self.arguments()]
-        test = self.counting(given, "less", Constant(np.array(self.draw(st.integers(0, 4)), np.int32)))
-        body = self.region("body", given, depth, kinds)
-        step = self.counting(given, "add", Constant(np.array(1, np.int32)), rename=body)
+        entered = list(zip((x.spec for x in given), _known(given, len(state)), strict=True))
+        test = self.counting(entered, "less", Constant(np.array(self.draw(st.integers(0, 4)), np.int32)))
+        body = self.region("body", given, depth, kinds, changing=len(state))
+        step = self.counting(entered, "add", Constant(np.array(1, np.int32)), rename=body)
         limit = self.draw(st.sampled_from([None, None, 0, 2]))
         attrs = {} if limit is None else {"maximum_iterations": limit}
         self.add("while", given, attrs, [test, step], [N, *kinds])
 
     def counting(
-        self, given: Sequence[Operand], name: str, other: Operand, rename: Graph | None = None
+        self, entered: Sequence[tuple[AnySpec, Any]], name: str, other: Operand, rename: Graph | None = None
     ) -> Graph:
         """`first input <name> other`, before what the body `rename` yields."""
-        inputs = rename.inputs if rename else tuple(Value(self.draw(_names), x.spec) for x in given)
+        inputs = rename.inputs if rename else tuple(Value(self.draw(_names), *each) for each in entered)
         op = find(name)
         result = Value("k", B if rename is None else N)
         if op.known is not None:
@@ -211,6 +225,11 @@ class _Maker:
         old = rename.operations if rename else ()
         outputs = (result, *(rename.outputs if rename else ()))
         return Graph("body" if rename else "test", inputs, (*old[:place], operation, *old[place:]), outputs)
+
+
+def _known(given: Sequence[Operand], changing: int) -> list[Any]:
+    """The known elements of a region's inputs, of which the first `changing` are new each time it runs."""
+    return [None] * changing + [x.elements if isinstance(x, Value) else None for x in given[changing:]]
 
 
 def _constants(spec: AnySpec) -> st.SearchStrategy[Any]:
