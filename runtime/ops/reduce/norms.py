@@ -19,6 +19,7 @@ from ..arrays.reshape import expand_dims, permute_axes
 from ..framework.attribute_parsers import read_axes
 from ..framework.cached_dispatch import cached_dispatch
 from ..framework.op import Name
+from ..framework.op_families import wrong
 from ..math.arithmetic import maximum, multiply, pow
 from ..math.cast import cast
 from ..math.elementwise import abs, conj, rsqrt, sqrt, square
@@ -79,6 +80,8 @@ def _spectral_norm(x: Tensor, axes: tuple[int, ...], keep: bool) -> Tensor:
     rank = x.shape.rank
     if rank is None:
         raise errors.UnimplementedError("the spectral norm of matrices in two axes needs a known rank")
+    if not all(-rank <= axis < rank for axis in axes):
+        raise wrong(f"norm: the axes {list(axes)} are out of range for a tensor of rank {rank}")
     last = [axis % rank for axis in axes]
     matrices = permute_axes(x, [*(i for i in range(rank) if i not in last), *last])
     largest: Tensor = reduce_max(svd(matrices, compute_uv=False), -1)

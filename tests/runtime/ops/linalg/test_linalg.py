@@ -219,6 +219,11 @@ def test_the_spectral_norm_of_nan_is_nan() -> None:
     np.testing.assert_array_equal(tf.norm(a, 2, axis=(1, 2)), [1.0, np.nan])
 
 
+def test_a_norm_of_matrices_has_axes_in_range() -> None:
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"axes \[-2, -1\] are out of range .* rank 0"):
+        tf.norm(1.0, 2, axis=(-2, -1))
+
+
 def test_norms_of_matrices() -> None:
     a = matrices(np.float64, 2, 3, 4)
     for order, numpys in (("fro", "fro"), ("euclidean", "fro"), (1, 1), (2, 2), (np.inf, np.inf)):
