@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import runpy
 import subprocess
 import sys
 import threading
@@ -20,6 +21,11 @@ FOREVER = 60.0
 def old_program(monkeypatch: pytest.MonkeyPatch) -> None:
     """A program that has run for so long that calls may wait."""
     monkeypatch.setattr(program_time, "seconds", lambda: time.perf_counter() + 2 * FOREVER)
+
+
+def test_the_program_has_run_before_the_runtime_was_imported() -> None:
+    before = time.thread_time()
+    assert before <= runpy.run_path(program_time.__file__)["seconds"]() < FOREVER + time.thread_time()
 
 
 def test_jobs_run_in_order_on_one_thread() -> None:
