@@ -53,15 +53,15 @@ class Figures:
         return [name for name in order if name in present]
 
 
-def slowdowns(figures: Figures) -> dict[str, dict[str, float]]:
-    """Return how many times as long the models take with a busy neighbor.
+def slowdowns(figures: Figures) -> Table:
+    """Return how many times as long the models take with a busy neighbor, for each round.
 
-    >>> slowdowns(Figures({}, calls={"CNN": {"JAX": [2.0]}}, busy={"CNN": {"JAX": [5.0]}}))
-    {'CNN': {'JAX': 2.5}}
+    >>> slowdowns(Figures({}, calls={"CNN": {"JAX": [2.0]}}, busy={"CNN": {"JAX": [5.0, 4.0]}}))
+    {'CNN': {'JAX': [2.5, 2.0]}}
     """
     return {
         model: {
-            name: statistics.median(times) / statistics.median(figures.calls[model][name])
+            name: [time / statistics.median(figures.calls[model][name]) for time in times]
             for name, times in row.items()
         }
         for model, row in figures.busy.items()

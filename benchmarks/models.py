@@ -26,7 +26,7 @@ NEIGHBORS = os.cpu_count() or 1
 def measure(
     figures: Figures, pythons: Sequence[str], only: Sequence[str], model: str, size: str, rounds: int
 ) -> None:
-    """Fill the tables of `figures` for a model: `rounds` rounds on the quiet machine, half as many on the busy one."""
+    """Fill the tables of `figures` for a model: `rounds` rounds on the quiet machine, and as many on the busy one."""
     with measuring.processes(pythons, only) as asked:
         measurement = measuring.Measurement(figures, asked, size, patience=60.0)
         takers = measurement.takers(model)
@@ -36,7 +36,7 @@ def measure(
         for _ in range(rounds):
             measurement.measure(model)
         with _neighbors():
-            for _ in range((rounds + 1) // 2):
+            for _ in range(rounds):
                 measurement.measure(model, figures.busy)
         for name in figures.calls.get(model, {}):
             if (answer := measurement.ask("peak", model, name)) is not None:

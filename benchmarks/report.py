@@ -29,7 +29,7 @@ def text(figures: Figures) -> str:
             "models: later calls while every core is busy, ms",
             _rows(figures, _in_milliseconds(figures.busy), names),
         ),
-        ("models: times as long with a busy neighbor", _rows(figures, _single(slowdowns(figures)), names)),
+        ("models: times as long with a busy neighbor", _rows(figures, slowdowns(figures), names)),
         ("models: the first call in a new process, ms", _rows(figures, figures.colds, names)),
         ("models: the most memory of the process, MB", _rows(figures, figures.peaks, names)),
     ]
@@ -51,10 +51,6 @@ def _in_milliseconds(table: Table) -> Table:
         for name, row in table.items()
         if name in MODELS
     }
-
-
-def _single(table: dict[str, dict[str, float]]) -> Table:
-    return {name: {contestant: [value] for contestant, value in row.items()} for name, row in table.items()}
 
 
 def _rows(figures: Figures, table: Table, names: Sequence[str]) -> list[list[str]]:

@@ -10,7 +10,7 @@ import re
 import statistics
 
 from .contestants import LIMIT
-from .figures import Figures
+from .figures import Figures, slowdowns
 from .processes import ROOT
 from .report import number
 from .workloads import MODELS
@@ -69,12 +69,8 @@ def _step(figures: Figures, model: str, name: str | None) -> str:
 
 
 def _slowdown(figures: Figures, model: str, name: str | None) -> str:
-    times = figures.busy.get(model, {}).get(name or "")
-    return (
-        number(statistics.median(times) / statistics.median(figures.calls[model][name or ""]))
-        if times
-        else "-"
-    )
+    times = slowdowns(figures).get(model, {}).get(name or "")
+    return number(statistics.median(times)) if times else "-"
 
 
 def _table(header: list[str], rows: list[list[str]]) -> str:

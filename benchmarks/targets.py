@@ -111,10 +111,8 @@ def _models(figures: Figures) -> Iterator[Verdict]:
         yield from _compared(figures.calls, model, ours, "agc native", AUTOMATIC)
         yield from _compared(figures.colds, model, ours, tensorflow, 1.0, ", first call,")
         yield from _compared(figures.peaks, model, ours, tensorflow, 1.0, ", memory,")
-        slow = slowdowns(figures).get(model, {})
-        if ours in slow and tensorflow in slow:
-            what = f"{model}: {ours}, slowdown with a busy neighbor, over {tensorflow}"
-            yield Verdict(what, slow[ours] / slow[tensorflow], 0.0, BUSY)
+        note = ", slowdown with a busy neighbor,"
+        yield from _compared(slowdowns(figures), model, ours, tensorflow, BUSY, note)
 
 
 def _growth(figures: Figures) -> Iterator[Verdict]:

@@ -162,13 +162,14 @@ def test_the_table_of_models_shows_the_kept_figures():
 
 def test_a_model_is_measured_alone_and_with_a_busy_neighbor(tmp_path):
     path = tmp_path / "figures.json"
-    command = [sys.executable, "-m", "benchmarks", "--models", "--rounds", "1", "--size", "tiny"]
+    command = [sys.executable, "-m", "benchmarks", "--models", "--rounds", "2", "--size", "tiny"]
     command += ["--only", "LSTM", "--contestant", "agc plan", "--json", str(path)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.stderr == ""
     kept = figures.Figures.read(path)
     for table in kept.calls, kept.busy, kept.colds, kept.peaks:
         assert table["LSTM"]["agc plan"][0] > 0
+    assert len(kept.busy["LSTM"]["agc plan"]) == len(kept.calls["LSTM"]["agc plan"]) == 2
     assert "models: times as long with a busy neighbor" in done.stdout
     assert "LSTM" in path.with_suffix(".svg").read_text()
 
@@ -185,13 +186,14 @@ def test_the_fastest_library_of_a_model_is_bold():
 
 def test_targets_of_models_compare_with_peers():
     rows = {"agc automatic": [2.0], "agc native": [1.0], "TF graph": [4.0], "JAX": [1.0]}
-    busy = {"agc automatic": [8.0], "TF graph": [8.0]}
-    found = targets.verdicts(figures.Figures({}, calls={"CNN": rows}, busy={"CNN": busy}))
+    busy = {"agc automatic": [8.0, 12.0, 8.0], "TF graph": [8.0] * 3}
+    found = list(targets.verdicts(figures.Figures({}, calls={"CNN": rows}, busy={"CNN": busy})))
     assert [(verdict.what, verdict.value, verdict.word) for verdict in found] == [
         ("CNN: agc automatic over JAX", 2.0, "MISS"),
         ("CNN: agc automatic over agc native", 2.0, "MISS"),
         ("CNN: agc automatic, slowdown with a busy neighbor, over TF graph", 2.0, "MISS"),
     ]
+    assert found[-1].spread == 0.25  # of the rounds' ratios 2, 3 and 2
 
 
 @pytest.mark.parametrize("module", [figures, report], ids=["figures", "report"])
