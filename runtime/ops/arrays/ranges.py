@@ -232,7 +232,7 @@ def _(indices: Array, depth: Array, on_value: Array, off_value: Array, axis: int
     size, flat = checked_size(depth, "depth"), indices.reshape(-1)
     found = np.empty((len(flat), size), on_value.dtype)
     found.fill(off_value)
-    if flat.itemsize > 1:
+    if size < 1 << (8 * flat.itemsize - 1):
         (rows,) = (flat.view(f"u{flat.itemsize}") < size).nonzero()  # negative numbers are large ones
     else:
         (rows,) = ((flat >= 0) & (flat < size)).nonzero()

@@ -158,6 +158,8 @@ def test_one_hot() -> None:
         tf.one_hot([[0], [2]], 3, axis=0, dtype=tf.int32)[:, :, 0], [[1, 0], [0, 0], [0, 1]], tf.int32
     )
     assert same(tf.one_hot([1], 2, True, False), [[False, True]], tf.bool)
+    for dtype, depth in ((tf.int8, 200), (tf.int16, 65_534)):  # as unsigned numbers, they would be in range
+        assert not np.any(tf.one_hot(tf.constant([-60, -5], dtype), depth).numpy())
 
 
 def test_a_size_that_is_none_is_named() -> None:
