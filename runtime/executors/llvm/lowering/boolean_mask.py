@@ -22,11 +22,15 @@ from .reshape import checked, moved
 
 
 def _true_places(region: Region, mask: LazyValue) -> Buffer:
-    """Return the flat indices of the true elements, in order. The shape of the buffer holds their number."""
+    """Return the flat indices of the true elements, in order. The shape of the buffer holds their number.
+
+    The first index is always set: a gather whose index is out of range reads the element 0 before it fails.
+    """
     e = region.e
     region.prepared([mask])
-    where = Buffer.new(e, dtypes.int64, (mask.size,))
+    where = Buffer.new(e, dtypes.int64, (mask.size or 1,))
     count = new_slot(e, dtypes.int64, 0)
+    e.store(dtypes.int64, where.address, e.word(0), e.word(0))
     if mask.size:
         with e.nest([mask.size], parallel=False) as (number,):
             position = get(e, dtypes.int64, count)

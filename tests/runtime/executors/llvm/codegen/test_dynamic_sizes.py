@@ -174,6 +174,26 @@ def test_a_loop_over_elements_collected_by_another_loop() -> None:
 # What passes a test
 
 
+def test_a_row_of_an_empty_selection_is_refused() -> None:
+    """The memory of its places has what other values left there: it may not serve as an address."""
+    specs = [tf.TensorSpec([None, 3]), tf.TensorSpec([None])]
+
+    @tf.function(jit_compile=True, input_signature=specs)
+    def chosen(x: Any, y: Any) -> Any:
+        large = tf.boolean_mask(x, x > 0.25)
+        numbers = tf.cast(tf.reshape(tf.reshape(y, [-1, 1]), [-1]), tf.int64)
+        rows = tf.math.floormod(numbers, tf.cast(tf.maximum(tf.shape(large)[-1], 1), tf.int64))
+        mask = tf.cast(tf.sequence_mask(tf.cast(tf.math.floormod(numbers, 3), tf.int32)), tf.float32)
+        widest = tf.reduce_max(tf.concat([mask, tf.ones_like(mask)], -1), -1)
+        return large, tf.gather(large, tf.cast(rows, tf.int32)), mask, widest
+
+    y = tf.constant([0.5, -2.0, 0.5, 3.0, 1.0, 3.0])
+    assert chosen(tf.ones([2, 3]), y)[0].shape == [6]
+    for empty in (tf.zeros([0, 3]), tf.zeros([2, 3])):
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"= 0 is not in \[0, 0\)"):
+            chosen(empty, y)
+
+
 @pytest.mark.parametrize(
     "program",
     [
