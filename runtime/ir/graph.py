@@ -257,8 +257,9 @@ class Graph:
 
     def naming(self) -> late_binding.Naming:
         """Return the unique names of the inputs and operations of this graph."""
-        if self._naming is None or self._naming.size != len(self.inputs) + len(self.operations):
+        if self._naming is None or not self._naming.fits(self):
             self._naming = late_binding.Naming(self, {} if self._naming is None else self._naming.reserved)
+        self._naming.extend(self)
         return self._naming
 
     def get_operation_by_name(self, name: str) -> Operation:

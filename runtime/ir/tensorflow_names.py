@@ -19,20 +19,39 @@ class Naming:
     """
 
     def __init__(self, graph: Graph, reserved: dict[int, list[str]]) -> None:
-        self.size = len(graph.inputs) + len(graph.operations)
         self._taken: dict[str, int] = {}
         self.values: dict[Value, str] = {}
         self.operations: dict[Operation, str] = {}
+        self.inputs = len(graph.inputs)
+        self._last: Operation | None = None
         for value in graph.inputs:
             self.values[value] = f"{self._unique(value.name)}:0"
         self.reserved = reserved  # names that no operation has, by the number of operations before them
-        for earlier, operation in enumerate(graph.operations):
-            for name in reserved.get(earlier, ()):
-                self._unique(name)
+        self._reserve()
+        self.extend(graph)
+
+    def fits(self, graph: Graph) -> bool:
+        """Return whether the graph has only got further operations since it was named."""
+        count = len(self.operations)
+        return (
+            self.inputs == len(graph.inputs)
+            and count <= len(graph.operations)
+            and (not count or graph.operations[count - 1] is self._last)
+        )
+
+    def extend(self, graph: Graph) -> None:
+        """Name the operations that the graph has got since it was named."""
+        for operation in graph.operations[len(self.operations) :]:
             requested_name = operation.outputs[0].name if operation.outputs else operation.op.name
             name = self.operations[operation] = self._unique(requested_name)
             for number, value in enumerate(operation.outputs):
                 self.values[value] = f"{name}:{number}"
+            self._last = operation
+            self._reserve()
+
+    def _reserve(self) -> None:
+        for name in self.reserved.get(len(self.operations), ()):
+            self._unique(name)
 
     def next(self, requested_name: str, is_reserved: bool) -> str:
         """Return the name that the next operation would get; reserve it if `is_reserved`."""

@@ -193,6 +193,23 @@ def test_work_grows_with_the_length(program, tmp_path):
         )
 
 
+def test_reading_names_while_a_graph_grows_takes_as_much_work_for_each_operation():
+    """Messages of assertions have the names of their tensors."""
+
+    def calls_for(count):
+        def f(x):
+            for _ in range(count):
+                tf.debugging.assert_less(x, 1e9)
+                x = x * 0.5 + 1.0
+            return x
+
+        return calls_of(lambda: tf.function(f).get_concrete_function(X))[0]
+
+    calls_for(2)
+    least, middle, long = (calls_for(count) for count in (2, 50, 98))
+    assert long - middle <= 1.1 * (middle - least)
+
+
 def test_ten_thousand_operations_are_traced_and_run():
     length = 5_000
 
