@@ -16,7 +16,7 @@ from .....ops.linalg.einsum import einsum
 from .....ops.linalg.inverse_and_det import det
 from .....ops.linalg.matmul import matmul
 from .....ops.math import elementwise
-from .....ops.math.arithmetic import maximum
+from .....ops.math.arithmetic import divide_no_nan
 from .....ops.math.cast import cast, identity
 from .....ops.nn.activations import log_softmax, softmax
 from .....ops.reduce import reductions, scans
@@ -246,4 +246,4 @@ def _(call: OperatorCall, x: Any) -> Any:
         "L1": reductions.reduce_sum,
         "L2": reductions.reduce_euclidean_norm,
     }
-    return x / maximum(reduce[norm](size, (-1,), True), 1e-30)  # a row of zeros remains one
+    return divide_no_nan(x, reduce[norm](size, (-1,), True))

@@ -197,8 +197,10 @@ def test_axes_of_a_sum_may_be_computed(axes, noop, expected, tmp_path):
 )
 def test_rows_are_normalized_and_rows_of_zeros_remain(norm, expected, tmp_path):
     node = helper.make_node("Normalizer", ["x"], ["y"], domain="ai.onnx.ml", norm=norm)
-    model = model_of([node], tmp_path, [("x", F, [2, 2])])
-    np.testing.assert_allclose(model([[3.0, -4.0], [0.0, 0.0]]), [expected, [0.0, 0.0]], rtol=1e-6)
+    model = model_of([node], tmp_path, [("x", F, [3, 2])])
+    tiny = 1e-18 if norm == "L2" else 1e-32  # squares of smaller numbers are zero
+    found = model([[3.0, -4.0], [0.0, 0.0], [3 * tiny, -4 * tiny]])
+    np.testing.assert_allclose(found, [expected, [0.0, 0.0], expected], rtol=1e-6)
 
 
 @pytest.mark.parametrize(
