@@ -97,14 +97,14 @@ def variable_scope(
     own = scope.name.rpartition("/")[2] if isinstance(name_or_scope, VariableScope) else name_or_scope
     own = default_name if own is None else own
     opened = name_scope(own) if own and auxiliary_name_scope else contextlib.nullcontext(scope_prefix())
-    try:
-        with opened as name_prefix:
-            if not isinstance(name_or_scope, VariableScope):
-                scope = scope._replace(original_name_scope=name_prefix)
-            store.scopes.append(scope)
+    with opened as name_prefix:
+        if not isinstance(name_or_scope, VariableScope):
+            scope = scope._replace(original_name_scope=name_prefix)
+        store.scopes.append(scope)
+        try:
             yield scope
-    finally:
-        store.scopes.pop()
+        finally:
+            store.scopes.pop()
 
 
 def _unused(store: _Store, around: VariableScope, requested_name: str | None) -> str | None:

@@ -357,6 +357,12 @@ class TestScopes:
         with v1.variable_scope(v1.get_variable_scope(), reuse=True):
             assert name() == ""
 
+    def test_a_refused_name_leaves_the_outer_scope(self, graph):
+        with v1.variable_scope("a"):
+            with pytest.raises(ValueError, match="not a valid scope name"), v1.variable_scope("b c"):
+                pass
+            assert v1.get_variable_scope().name == "a"
+
     def test_defaults_of_a_scope(self, graph):
         with v1.variable_scope(None, "layer", initializer=v1.ones_initializer(), dtype=tf.float64) as scope:
             v = v1.get_variable("w", [2])
