@@ -225,16 +225,18 @@ static int run_step(PyObject *step, PyObject *values, PyObject *recorders)
 {
     PyObject *call, *positions, *found = NULL, *inputs;
     if (!PyArg_ParseTuple(step, "OO!", &call, &PyTuple_Type, &positions)) return -1;
-    if ((inputs = PyList_New(PyTuple_GET_SIZE(positions))) == NULL) return -1;
-    Py_ssize_t count = 0;
-    for (; count < PyTuple_GET_SIZE(positions); count++) {
+    Py_ssize_t count = 0, size = PyTuple_GET_SIZE(positions);
+    if ((inputs = PyList_New(size)) == NULL) return -1;
+    for (; count < size; count++) {
         PyObject *x = PyList_GetItem(values, PyLong_AsSsize_t(PyTuple_GET_ITEM(positions, count)));
         if (x == NULL) break;
         PyList_SET_ITEM(inputs, count, Py_NewRef(x));
     }
-    if (count < PyTuple_GET_SIZE(positions)) found = NULL;
-    else if (is_runnable(call)) found = run(call, inputs, recorders);
-    else found = PyObject_Vectorcall(call, ((PyListObject *)inputs)->ob_item, count, NULL);
+    if (count == size) {
+        if (is_runnable(call)) found = run(call, inputs, recorders);
+        else if (IS_A(call, EagerCall)) found = PyObject_CallMethod(call, "run", "OO", inputs, recorders);
+        else found = PyObject_Vectorcall(call, ((PyListObject *)inputs)->ob_item, size, NULL);
+    }
     int failed = found == NULL ? -1 : 0;
     if (found != NULL && !PyList_CheckExact(found)) failed = PyList_Append(values, found);
     else if (found != NULL) failed = PyList_SetSlice(values, PyList_GET_SIZE(values), PyList_GET_SIZE(values), found);

@@ -55,6 +55,10 @@ ARGUMENTS: dict[str, tuple[Callable[..., Any], Callable[[Any], tuple[Any, ...]]]
     "the same tensor twice": (lambda x, y: tf.subtract(y, x), lambda x: (x, x)),
     "two operations": (lambda x: tf.exp(x) * x, lambda x: (x,)),
     "an input twice": (lambda x: tf.exp(x * x), lambda x: (x,)),
+    "a list longer than C takes": (
+        lambda x: tf.exp(tf.concat([x, *[tf.constant(X)] * 70], 0)),
+        lambda x: (x,),
+    ),
     "a list of one input": (lambda x: tf.reduce_sum(tf.concat([x, x, x], 0), 1), lambda x: (x,)),
     "constants of several operations": (lambda x: tf.maximum(0.5, 2.5 - tf.reduce_sum(x, 0)), lambda x: (x,)),
     "an operation with several results": (lambda x: tf.subtract(*tf.split(x, 3, 1)[1:]), lambda x: (x,)),
