@@ -1,4 +1,4 @@
-"""`x[key]` with NumPy's advanced keys: lists, arrays and tensors of indices or booleans, next to slices.
+"""`x[key]` with NumPy's advanced keys: sequences, arrays and tensors of indices or booleans, next to slices.
 
 x[:, [0, 2]]          ==>    gather(x, [0, 2], axis=1)
 x[[0, 1], :, [1, 2]]  ==>    gather_nd(transpose(x), stack([[0, 1], [1, 2]], -1))
@@ -18,6 +18,8 @@ from ...interop.numpy_dispatch.manipulation import moveaxis
 from ...ops.arrays import concat_split, gather_ops, shape_ops, where_ops
 from ...ops.arrays.getitem import getitem as plain_item
 from ...ops.math.cast import cast
+
+_SEQUENCES = (list, tuple, range)
 
 
 def getitem(x: Any, key: Any) -> Any:
@@ -41,14 +43,14 @@ def _is_array(item: Any) -> bool:
     """Return whether an item of a key is an array of indices or booleans, not a single integer."""
     if is_tensor_like(item):
         return bool(item.shape.rank != 0 or item.dtype.is_bool)
-    return isinstance(item, (list, np.ndarray))
+    return isinstance(item, (*_SEQUENCES, np.ndarray))
 
 
 def _without_masks(item: Any) -> list[Any]:
     """Return the indices of the true elements, one array for each axis, in place of a mask."""
     if not _is_array(item):
         return [item]
-    tensor = convert_to_tensor(np.zeros(0, np.int32) if isinstance(item, list) and not item else item)
+    tensor = convert_to_tensor(np.zeros(0, np.int32) if isinstance(item, _SEQUENCES) and not item else item)
     if not tensor.dtype.is_bool:
         return [tensor]
     if not tensor.shape.rank:

@@ -136,7 +136,8 @@ def test_operators_promote(numpy_behavior, executor):
 KEYS = (
     "[0, 1]", "[-1]", "[[0, 1], [1, 0]]", ":, [2, 0]", "..., [0, 2]", "[0, 1], [1, 2]", "None, [1]", "[True, False]",
     ":, [True, False, True]", "x > 1", "np.array([1, 0])", "1:, [0]", "[0, 1], 1", "..., None, 0", ":, None, [0, 1]",
-    "[[0]], [0, 1]", "[0, 1], :, None", "0",
+    "[[0]], [0, 1]", "[0, 1], :, None", "0", "(0, 1), (1, 2)", "(0, 1),", ":, (True, False, True)",
+    "0, range(2)", ":, ()",
 )  # fmt: skip
 
 
