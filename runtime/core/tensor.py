@@ -256,13 +256,19 @@ class EagerTensor(Tensor):
         return self._array.copy() if self._array.ndim else self._array[()]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        return np.array(self._array, dtype=dtype, copy=True if copy is None else copy)
+        """Return the elements as an array: a read-only one without a copy, unless `copy` or `dtype` ask for one."""
+        if dtype is None and not copy:
+            return self._read_only()
+        return np.array(self._read_only(), dtype=dtype, copy=copy)
 
     def __buffer__(self, flags: int) -> memoryview:
         """Return the elements as a read-only memoryview; used from Python 3.12 on."""
+        return self._read_only().data
+
+    def _read_only(self) -> np.ndarray[Any, Any]:
         view = self._array.view()
         view.flags.writeable = False
-        return view.data
+        return view
 
     def __dlpack__(self, **options: Any) -> Any:
         return late_binding.exported(self, **options)
