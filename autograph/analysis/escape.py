@@ -102,6 +102,8 @@ class UnescapedLists:
             return isinstance(value.op, (gast.Add, gast.Mult))
         if isinstance(value, gast.BinOp) and isinstance(value.op, (gast.Mult, gast.Add)):
             return containers.is_list(value.left) or containers.is_list(value.right)
+        if isinstance(value, gast.Subscript) and isinstance(value.slice, gast.Slice):
+            return isinstance(value.value, gast.Name) and value.value.id == name
         return containers.is_list(value)
 
     def _is_own(self, name: str) -> bool:

@@ -108,6 +108,19 @@ def test_a_list_as_a_queue() -> None:
     agrees(f, 10, 100, converted=True)
 
 
+def test_a_list_that_is_replaced_by_a_slice_of_it() -> None:
+    def f(xs):
+        kept = []
+        for x in xs:
+            if x > 0:
+                kept.append(x)
+            else:
+                kept = kept[:-1]
+        return kept
+
+    agrees(f, [1, 2, -1, 4], [-1], converted=True)
+
+
 def test_indices_slices_and_queries() -> None:
     def f(n):
         xs = [0, 1]
