@@ -10,6 +10,7 @@ fix: ...
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -34,14 +35,20 @@ _WHICH = (
 def refused(change: StructuralChange, later_uses: LaterUses) -> StagingError:
     """Return the error for a container that changes its structure, or an iterator that is consumed."""
     name = change.record.path
-    uses = list(dict.fromkeys(later_uses.uses(later_uses.labels(change))))[:4]
+    labels = later_uses.labels(change)
+    uses = [where for where in dict.fromkeys(later_uses.uses(labels)) if _is_named_at(where, labels)]
     label = change.record.path.label
     return _refusal(
         f"`{name}` {change.what} in a block that the graph runs",
-        notes=tuple(Note(where, f"`{label}` is used here") for where in uses),
+        notes=tuple(Note(where, f"`{label}` is used here") for where in sorted(uses)[:4]),
         why=_WHY,
         fix=_fix(change),
     )
+
+
+def _is_named_at(where: Where, labels: set[str]) -> bool:
+    """Return whether a line has one of the names. Generated code passes variables at lines without them."""
+    return not labels.isdisjoint(re.findall(r"\w+", where.text() or ""))
 
 
 def _fix(change: StructuralChange) -> str:
@@ -50,8 +57,8 @@ def _fix(change: StructuralChange) -> str:
     if change.what == "is consumed":
         return "take the items before the block, or loop over a tensor of them"
     return (
-        "collect tensors in a tf.TensorArray that the block assigns, or in a list that the function makes; "
-        "an outer list that is appended to and not read is filled once, while tracing"
+        "collect tensors in a tf.TensorArray that the block assigns, or in a list that the function makes and that "
+        "has one name; an outer list that is appended to and not read is filled once, while tracing"
     )
 
 

@@ -223,6 +223,24 @@ class TestContainers:
             refused(f, "AGC291", "`c.log` changes from 0 to 1 items", "`log` is used here", "tf.TensorArray")
         refused(members, "AGC291", "`seen` changes from 0 to 1 members")
 
+    def test_the_error_shows_only_lines_that_name_the_list(self):
+        def f(n):
+            c, last = Counter(), 0
+            for i in tf.range(n):
+                log = c.log
+                if i > 0:
+                    log.append(i)
+                    last = i
+                elif len(log) > 3:
+                    last = -1
+            return log, last
+
+        with pytest.raises(StagingError, match="AGC291") as caught:
+            tf.function(f)(tf.constant(3))
+        shown = [line for line in str(caught.value).splitlines() if line.endswith("is used here")]
+        assert shown
+        assert all("log" in line.partition("`")[0] for line in shown)
+
     def test_a_growing_list_read_by_a_later_call_is_refused(self):
         def size_of(log):
             return lambda: len(log)
