@@ -103,7 +103,7 @@ def spec_in(leaf: Any, dtype: dtypes.DType | None) -> AnySpec:
 def describe(leaf: Any) -> str:
     """Return a leaf's type as text for messages."""
     if isinstance(leaf, Undefined):
-        return "undefined"
+        return f"{shown(leaf.value)}, or undefined" if isinstance(leaf, Maybe) else "undefined"
     if nest.is_composite(leaf):
         return repr(leaf._type_spec)
     if is_carried(leaf):

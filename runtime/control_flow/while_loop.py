@@ -244,7 +244,9 @@ class Loop:
                         name, (before, state_leaves.shown(before)), (after, state_leaves.shown(after))
                     ),
                     why="a loop in a graph carries the same structure through all iterations",
-                    fix="collect the values in a tf.TensorArray, or use a tensor whose shape grows",
+                    fix=f"assign `{name}` before the loop, too"
+                    if isinstance(before, Maybe)
+                    else "collect the values in a tf.TensorArray, or use a tensor whose shape grows",
                 )
         return self._widened(results)
 

@@ -139,6 +139,20 @@ def test_structures():
     ]
 
 
+def test_a_list_that_only_the_loop_assigns():
+    def fit(n):
+        found = []
+        for i in tf.range(n):
+            earlier = list(found)
+            found.append(i)
+        return earlier
+
+    with pytest.raises(StagingError, match="the structure of `earlier`") as caught:
+        tf.function(fit)(tf.constant(2))
+    assert "[], or undefined" in str(caught.value)
+    assert "fix: assign `earlier` before the loop, too" in str(caught.value)
+
+
 def test_the_attribute_that_a_loop_changes():
     class Model:
         def __init__(self):
