@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from types import MethodType
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
-from agc.autograph.staging_errors import staging_error
+from agc.autograph.api import Diagnostic, StagingError, Where
 
 from ..core.call_slot import CallSlot, SignatureOfWrapped
 from ..core.export import export
@@ -262,23 +262,30 @@ def make_function(python_function: Any, options: FunctionOptions) -> Function[An
     if not callable(python_function):
         raise TypeError(f"function() takes a callable, not {python_function!r}")
     inner = python_function.python_function if isinstance(python_function, Function) else python_function
-    kind = _suspends(inner)
-    if kind is not None:
-        raise staging_error(
-            "AGC190",
-            f"the {kind} `{inner.__qualname__}` cannot become a graph",
-            f"a graph returns all its results at once; a {kind} suspends and resumes",
-            "return tensors",
-        )
+    _refuse_suspending(inner)
     name = getattr(inner, "__name__", type(inner).__name__)
     return Function(inner, name if name.isidentifier() else "lambda_", options)
 
 
-def _suspends(python_function: Any) -> str | None:
-    """Return the kind of a function that suspends and resumes; None for any other."""
+def _refuse_suspending(python_function: Any) -> None:
+    """Raise AGC190, at its definition, for a function that suspends and resumes."""
+    while isinstance(python_function, functools.partial):
+        python_function = python_function.func
     if inspect.isgeneratorfunction(python_function) or inspect.isasyncgenfunction(python_function):
-        return "generator"
-    return "coroutine" if inspect.iscoroutinefunction(python_function) else None
+        kind = "generator"
+    elif inspect.iscoroutinefunction(python_function):
+        kind = "coroutine"
+    else:
+        return
+    code, name = python_function.__code__, python_function.__qualname__
+    diagnostic = Diagnostic(
+        "AGC190",
+        f"the {kind} `{name}` cannot become a graph",
+        Where(code.co_filename, code.co_firstlineno, function=name),
+        why=f"a graph returns all its results at once; a {kind} suspends and resumes",
+        fix="return tensors",
+    )
+    raise StagingError(diagnostic)
 
 
 @overload

@@ -465,6 +465,10 @@ class TestErrors:
         for wrong in (generator, coroutine, stream):
             with pytest.raises(StagingError, match=r"AGC190.*cannot become a graph"):
                 tf.function(wrong)
+        with pytest.raises(StagingError, match="AGC190") as caught:
+            tf.function(functools.partial(generator))
+        where = caught.value.diagnostic.where
+        assert (where.line, where.function) == (generator.__code__.co_firstlineno, generator.__qualname__)
 
     def test_a_call_without_arguments_is_no_call_with_the_signature(self):
         f = tf.function(lambda x: x, input_signature=[tf.TensorSpec([], tf.float32)])
