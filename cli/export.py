@@ -19,7 +19,7 @@ import click
 
 from . import call_function, sources, user_code
 from .arguments import parse
-from .errors import BAD_CALL, BAD_USAGE, BAD_VALUE, FAILED, UNWRITABLE, problem, suggestion
+from .errors import BAD_CALL, BAD_USAGE, BAD_VALUE, FAILED, UNREADABLE, UNWRITABLE, problem, suggestion
 from .output import emit
 
 HELP = """Write a function in the format of another system.
@@ -125,7 +125,7 @@ def run(
             raise problem(BAD_CALL, str(error), exit_code=FAILED) from None
         except OSError as error:
             raise problem(UNWRITABLE, f"cannot write `{path}`: {error.strerror or error}") from None
-        emit(_summary(program, path))
+        emit(f"{path}: {program}\n")
         return _verified(program, path, to, python, tf) if verify or python else 0
 
     codes: list[int] = []
@@ -135,9 +135,11 @@ def run(
 def _resolved(function: Any, bound: Any, signature: str | None, axes: Any, tf: Any) -> Any:
     try:
         return tf.export.resolve(function, bound, signature=signature, dynamic_axes=axes)
-    except tf.errors.DataLossError as error:
+    except (tf.errors.DataLossError, OSError) as error:
         if not isinstance(function, str):
             raise
+        if isinstance(error, OSError):
+            raise problem(UNREADABLE, f"cannot read `{function}`: {error.strerror or error}") from None
         raise problem(BAD_VALUE, error.message) from None
 
 
@@ -212,12 +214,6 @@ def _write(program: Any, path: str, to: str | None, options: dict[str, Any], tf:
         tf.export.write(program, path, to=to, **options)
     for each in found:
         click.echo(f"warning: {each.message}", err=True)
-
-
-def _summary(program: Any, path: str) -> str:
-    inputs = ", ".join(map(str, program.inputs))
-    outputs = ", ".join(map(str, program.outputs))
-    return f"{path}: {program.name}({inputs}) -> {outputs}\n"
 
 
 def _verified(program: Any, path: str, to: str | None, python: str | None, tf: Any) -> int:

@@ -109,7 +109,7 @@ def _concrete(
     if hasattr(source, "get_concrete_function"):
         made: ConcreteFunction = source.get_concrete_function(*args, **kwargs)
         return made
-    if not callable(source):
+    if not callable(source) or isinstance(source, type):
         raise TypeError(f"a function, a graph or a saved model can be exported, not {source!r}")
     inner = getattr(source, "__call__", None)  # noqa: B004  # a module's method may be a tf.function itself
     traced = inner if hasattr(inner, "get_concrete_function") else function(source)
@@ -167,7 +167,9 @@ def _numbered(leaf: Any, path: str, name: str) -> Iterator[tuple[int, str]]:
                 yield from _numbered(each, inner, name)
     elif isinstance(leaf, Output):
         if leaf.array is not None:
-            raise ValueError(f"`{name}` returns a TensorArray: return its stack()")
+            raise ValueError(
+                f"`{name}` returns a TensorArray, or a list of unknown length: return its stack(), or tf.stack(list)"
+            )
         yield leaf.number, path
 
 

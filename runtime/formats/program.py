@@ -58,8 +58,8 @@ class Program(NamedTuple):
     >>> import agc.runtime as tf, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     program = tf.export.text(tf.sin, folder + "/f.txt", [tf.TensorSpec([2])])
-    >>> [port.name for port in program.inputs], program.run([np.zeros(2, np.float32)])
-    (['x'], [array([0., 0.], dtype=float32)])
+    >>> program, program.run([np.zeros(2, np.float32)])
+    (<Program sin(x: float32[2]) -> output_0: float32[2]>, [array([0., 0.], dtype=float32)])
     """
 
     name: str
@@ -69,6 +69,12 @@ class Program(NamedTuple):
     variables: Sequence[Captured]
     metadata: dict[str, str]
     examples: Sequence[Array] | None = None  # the values that the program was traced with, if it was
+
+    def __str__(self) -> str:
+        return f"{self.name}({', '.join(map(str, self.inputs))}) -> {', '.join(map(str, self.outputs))}"
+
+    def __repr__(self) -> str:
+        return f"<Program {self}>"
 
     def optimized(self) -> Program:
         """Return the program with an optimized graph."""

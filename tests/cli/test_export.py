@@ -46,6 +46,7 @@ def test_a_graph_file_is_exported_and_verified(agc, file, tmp_path):
         (["::scaled", "--input", "x=int32[a b]", "-o", "f.txt"], "`a b` is not a size"),
         (["::scaled", "1", "2", "3", "-o", "f.txt"], "the arguments do not fit `scaled`"),
         (["", "-o", "f.txt"], "names no function"),
+        (["s", "-o", "f.txt"], ".pys`: No such file"),
     ],
 )
 def test_wrong_usage_is_explained(agc, file, arguments, message):

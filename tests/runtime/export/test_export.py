@@ -68,6 +68,14 @@ def test_running_a_program_does_not_change_the_variables():
     assert variable.numpy() == 1.0
 
 
+def test_a_program_prints_its_inputs_and_outputs_without_the_values_of_variables():
+    program = tf.export.resolve(Scale())
+    assert repr(program) == (
+        "<Program call(x: float32[x_0]) -> scaled: float32[?], rest_0: float32[?], rest_1: string[], "
+        "rest_2: float32[?]>"
+    )
+
+
 def test_metadata_name_the_function_and_its_line():
     metadata = tf.export.resolve(Scale().__call__).metadata
     assert metadata["producer"] == "agc"
@@ -92,7 +100,13 @@ def test_a_program_is_written_read_and_verified(tmp_path):
     ("source", "signature", "error", "message"),
     [
         (3, (), TypeError, "a function, a graph or a saved model can be exported, not 3"),
-        (lambda: tf.TensorArray(tf.int32, 1), (), ValueError, "returns a TensorArray: return its stack"),
+        (Scale, (), TypeError, "can be exported, not <class '.*Scale'>"),
+        (
+            lambda: tf.TensorArray(tf.int32, 1),
+            (),
+            ValueError,
+            "returns a TensorArray, or a list of unknown length",
+        ),
         ("missing.json", (), FileNotFoundError, "missing.json"),
     ],
 )
