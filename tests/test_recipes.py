@@ -20,8 +20,7 @@ from agc.runtime.formats.onnx import rules as _onnx  # noqa: F401  # registers t
 from agc.runtime.formats.tensorflow import rule_registry as tensorflow_rules
 from agc.runtime.formats.tensorflow import rules as _tensorflow  # noqa: F401  # registers the rules
 from agc.runtime.ir.parser import parse
-from agc.runtime.ir.value_types import TensorType
-from agc.runtime.ops.framework.op import REGISTRY, Name, Same, find, op
+from agc.runtime.ops.framework.op import REGISTRY, find
 from agc.runtime.optimize import OptimizerOptions, fusion, optimize, pass_manager
 from generate import namespaces
 from support.documents import ROOT, blocks
@@ -56,6 +55,7 @@ def recipe(tmp_path, monkeypatch):
 def test_a_recipe_for_each_part_that_grows():
     assert list(RECIPES) == [
         "sinc.py",
+        "hypotenuse.py",
         "fold_negation.py",
         "lower_hypotenuse.py",
         "sinc_in_formats.py",
@@ -163,12 +163,18 @@ def test_an_optimizer_pass(recipe, monkeypatch):
     assert str(optimize(graph, OptimizerOptions(arithmetic_optimization=False))) == str(graph)
 
 
-def test_a_lowering_rule(recipe):
-    @op
-    def hypotenuse(x: Same, y: Same, name: Name = None) -> TensorType:
-        return x.spec
+def test_an_operation_with_two_operands(recipe):
+    hypotenuse = recipe("hypotenuse.py").hypotenuse
+    x, y = tf.constant([[3.0], [5.0]]), tf.constant([4.0, 12.0])
+    with tf.GradientTape() as tape:
+        tape.watch((x, y))
+        length = tf.function(hypotenuse)(x, y)
+    np.testing.assert_allclose(length.numpy(), np.hypot(x.numpy(), y.numpy()))
+    assert [slope.shape for slope in tape.gradient(length, (x, y))] == [x.shape, y.shape]
 
-    hypotenuse.kernel(lambda x, y: np.hypot(x, y))
+
+def test_a_lowering_rule(recipe):
+    hypotenuse = recipe("hypotenuse.py").hypotenuse
     recipe("lower_hypotenuse.py")
     f = tf.function(lambda x, y: hypotenuse(x, y), jit_compile=True)
     three = tf.constant([3.0, 5.0])
