@@ -56,9 +56,7 @@ class ControlFlowGraph:
     def __init__(self) -> None:
         self.index: dict[str, int] = {}  # name → number of its bit
         self.nodes: list[Node] = []
-        self.heads: set[int] = (
-            set()
-        )  # the nodes that some way leads back to, and those that an exception goes to
+        self.heads: set[int] = set()  # the targets of back edges and of exceptions
         self.readings: list[tuple[int, Reading, Block | None]] = []
         self.blocks: dict[int, Block] = {}
         self._names: list[str] = []  # the names of `index`, for `members`
