@@ -266,7 +266,7 @@ class EagerTensor(Tensor):
         return self._read_only().data
 
     def _read_only(self) -> np.ndarray[Any, Any]:
-        view = self._array.view()
+        view = np.asarray(self._array).view()  # operations may return NumPy scalars
         view.flags.writeable = False
         return view
 
