@@ -8,7 +8,7 @@ vectorize it. The flag is tested after the nest.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -17,7 +17,7 @@ from .affine import INFINITE
 from .buffer_assignment import ElementwiseNest, pairs
 from .dynamic_sizes import Size, is_sized, typical
 from .index_builder import settling_builder
-from .llvm_types import Register, integer, ir
+from .llvm_types import ComplexPair, Element, Register, integer, ir
 from .loop_hints import SCALAR, WRITTEN_OUT, of_body
 from .memory_builder import Storage
 from .merge_functions import ParallelBodies, Users, merge_identical_nests
@@ -249,6 +249,33 @@ class Emitter(Storage):
         self.b.position_at_end(block)
         yield
         self.memo = outer
+
+    def guarded(self, test: Register, emit: Callable[[], Element], other: Element) -> Element:
+        """Emit a branch. Return the element that `emit` emits if `test` is true, else `other`.
+
+        `emit` may read at an index that is valid only if `test` is true; LLVM vectorizes this as a masked load. With
+        `choose`, a valid index would have to be chosen first, which LLVM vectorizes as a gather.
+        """
+        if is_known(test):
+            return emit() if test.constant else other
+        before, inside, after = self.b.block, self.block("guarded"), self.block("after")
+        self.b.cbranch(test, inside, after)
+        with self.into(inside):
+            found, end = emit(), self.b.block
+            self.b.branch(after)
+        self.b.position_at_end(after)
+
+        def joined(x: Register, y: Register) -> Register:
+            phi = self.b.phi(x.type)
+            phi.add_incoming(x, end)
+            phi.add_incoming(y, before)
+            return phi
+
+        return (
+            ComplexPair(*map(joined, found, other))
+            if isinstance(found, ComplexPair)
+            else joined(found, other)
+        )
 
     def block(self, name: str) -> Any:
         return self.function.append_basic_block(name)

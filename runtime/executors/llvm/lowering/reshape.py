@@ -206,17 +206,27 @@ def _(region: Region, operation: Operation, node: LazyValue, shift: LazyValue, a
     for one, steps in zip(known(operation, 2).ravel(), known(operation, 1).ravel(), strict=True):
         moves[int(one) % len(node.shape)] += int(steps)
 
-    def source_of(e: Emitter, coordinates: list[Register]) -> list[Register]:
-        return [_wrapped(e, p, -moves[i], node.shape[i]) for i, p in enumerate(coordinates)]
+    shape = shape_of(operation)
+    around = moves[len(shape) - 1] % max(shape[-1], 1)
+    pieces = [(shape[-1] - around, around), (0, shape[-1] - around)] if around else [(0, shape[-1])]
 
-    return moved(node, shape_of(operation), source_of)
+    def piece(start: int, size: int) -> LazyValue:
+        def source_of(e: Emitter, coordinates: list[Register]) -> list[Register]:
+            *outer, last = coordinates
+            outer = [_wrapped(e, at, moves[axis], shape[axis]) for axis, at in enumerate(outer)]
+            return [*outer, e.plus(last, e.word(start))]
+
+        return moved(node, (*shape[:-1], size), source_of)
+
+    found = [piece(*each) for each in pieces]
+    return joined(region, found, len(shape) - 1, shape) if around else found[0]
 
 
 def _wrapped(e: Emitter, coordinate: Register, steps: int, size: int) -> Register:
-    """Return an index advanced by `steps`, modulo `size`."""
+    """Return the index from which a roll by `steps` takes an element."""
     if size == 0 or steps % size == 0:
         return coordinate
-    far = e.plus(coordinate, e.word(steps % size))
+    far = e.plus(coordinate, e.word(-steps % size))
     return e.choose(e.b.icmp_signed("<", far, e.word(size)), far, e.minus(far, e.word(size)))
 
 

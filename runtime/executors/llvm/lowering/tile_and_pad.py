@@ -153,10 +153,9 @@ def _(
         for position, (before, after), size in zip(index.coordinates(e), margins, inner.shape, strict=True):
             own = e.minus(position, e.word(before))
             if before or after:
-                fits = e.b.icmp_unsigned("<", own, e.word(size))
-                inside, own = e.b.and_(inside, fits), e.b.select(fits, own, e.word(0))
+                inside = e.b.and_(inside, e.b.icmp_unsigned("<", own, e.word(size)))
             coordinates.append(own)
-        return e.choose(inside, inner.at(e, Index.of(inner.shape, coordinates)), outside)
+        return e.guarded(inside, lambda: inner.at(e, Index.of(inner.shape, coordinates)), outside)
 
     return IndexMap(node.dtype, shape, [inner], find, cost=4)
 
