@@ -9,6 +9,7 @@ The kernel itself runs again where the compiled one fails, and raises the operat
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ from ..ops.linalg.matmul import matmul_op
 from ..ops.linalg.tensordot import tensordot_op
 from . import EXECUTORS
 from .llvm import tiering
+from .llvm.trial_times import TRIALS, measured
 
 if TYPE_CHECKING:
     from ..ops.framework.eager_calls import EagerCall
@@ -65,12 +67,29 @@ def compiled_kernel(call: EagerCall, arrays: Sequence[Any]) -> Callable[..., Any
         return found if many else found[0]
 
     owner: Any = getattr(run, "__self__", None)
+    if not isinstance(owner, tiering.TieredRunner):
+        return None
 
     def decided() -> None:
-        if owner.plan_for(()) is not None:  # native code is slower, or there is none
-            call.compute = original
+        is_plan = owner.plan_for(()) is not None  # native code is slower, or there is none
+        call.compute = (
+            original if is_plan else functools.partial(_compared, call, (original, kernel), ([], []))
+        )
 
-    if isinstance(owner, tiering.TieredRunner):
-        owner.hot = 0.0  # the kernel has run for long
-        owner.when_decided((), decided)
+    owner.hot = 0.0  # the kernel has run for long
+    owner.when_decided((), decided)
     return kernel
+
+
+def _compared(
+    call: EagerCall, kernels: Sequence[Callable[..., Any]], times: Sequence[list[float]], *arrays: Any
+) -> Any:
+    """Run one of two kernels in turn, and keep the faster one after some calls.
+
+    Native code that is faster than the plan may be slower than the kernel, which needs no plan.
+    """
+    number = int(len(times[1]) < len(times[0]))
+    found = measured(kernels[number], times[number], *arrays)
+    if len(times[1]) >= TRIALS:
+        call.compute = kernels[min(times[1]) < min(times[0])]
+    return found

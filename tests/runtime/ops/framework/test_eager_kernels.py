@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import agc.runtime as tf
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 from agc.runtime.executors import EXECUTORS
 from agc.runtime.executors.llvm import tiering
+from agc.runtime.executors.llvm.trial_times import TRIALS
 from agc.runtime.ops.framework import eager_calls
 from agc.runtime.ops.framework.eager_calls import EagerCall
 from agc.runtime.ops.framework.op import REGISTRY
@@ -113,6 +115,29 @@ def test_a_kernel_runs_again_if_native_code_is_no_faster(monkeypatch: Any) -> No
     assert call.compute is not kernel
     runs[0].__self__._trial([LARGE]).give_up()
     assert call.compute is kernel
+
+
+@pytest.mark.parametrize("is_slow", [True, False])
+def test_native_code_must_be_faster_than_the_kernel_besides_the_plan(is_slow: bool, monkeypatch: Any) -> None:
+    monkeypatch.delenv("AGC_JIT", raising=False)
+    if not tiering.is_wanted():
+        pytest.skip("no compiler is installed")
+    runs: list[Any] = []
+    automatic = EXECUTORS["automatic"]
+    monkeypatch.setitem(EXECUTORS, "automatic", lambda graph: runs.append(automatic(graph)) or runs[-1])
+    REGISTRY["softmax"]._calls.clear()
+    x = tf.constant(LARGE)
+    first = softmax(x).numpy()
+    for _ in range(2):
+        softmax(x)
+    (call,) = kept_by("softmax")
+    kernel = call.compute
+    call.slow(1.0, [LARGE])
+    found = [first.copy()]
+    runs[0].__self__._trial([LARGE]).settle(lambda arrays: [time.sleep(0.01)] and found if is_slow else found)
+    for _ in range(2 * TRIALS):
+        np.testing.assert_array_equal(softmax(x).numpy(), first)
+    assert (call.compute is kernel) is is_slow
 
 
 def test_reads_of_a_tensor_array_keep_their_kernel(monkeypatch: Any) -> None:
