@@ -156,7 +156,7 @@ class _Operations:
         steps: list[tuple[Any, tuple[int, ...]]] = []
         for op, inputs, attributes, outputs in self.found:
             call, given = op.__call__, [places[id(x)] for x in inputs]
-            if attributes is not getattr(op, "_kept", None):  # it is no elementwise operation
+            if attributes or not hasattr(op, "_kept"):  # it is no elementwise operation
                 given = [places[id(x)] for x in inputs if id(x) in varying]
                 results = outputs[0] if len(outputs) == 1 else outputs
                 call = _call(op, (None,), inputs, range(len(given)), varying, attributes, results)

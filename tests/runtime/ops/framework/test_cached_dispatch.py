@@ -16,6 +16,7 @@ import pytest
 from agc.runtime.core.export import EXPORTED
 from agc.runtime.ir.builder import stack
 from agc.runtime.ops.framework.cached_dispatch import cached_dispatch
+from agc.runtime.ops.framework.eager_calls import EagerCall
 
 X = np.arange(6, dtype=np.float32).reshape(2, 3)
 CACHED = [value for value in [*EXPORTED.values()] if isinstance(value, type(tf.concat))]
@@ -214,6 +215,15 @@ def test_a_function_inside_of_another_is_cached_too(language: str) -> None:
     for factor in range(6):
         np.testing.assert_array_equal(outer(tf.constant(factor * X)).numpy(), factor * X.T)
     assert len(outer_calls) < 6
+
+
+def test_elementwise_steps_run_as_calls_by_themselves_do() -> None:
+    function = cached_dispatch(lambda x: tf.sqrt(tf.reduce_sum(tf.multiply(x, 0.5, name="half"))))
+    for _ in range(3):
+        function(tf.constant(X))
+    (program,) = function._calls.values()  # type: ignore[attr-defined]
+    half, total, root = (call for call, _ in program.steps)
+    assert (half, root) == (tf.multiply.__call__, tf.sqrt.__call__) and type(total) is EagerCall
 
 
 def test_an_exception_keeps_nothing(language: str) -> None:
