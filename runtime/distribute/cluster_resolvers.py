@@ -54,6 +54,8 @@ class ClusterResolver:
 class SimpleClusterResolver(ClusterResolver):
     """A resolver of a cluster that the program describes.
 
+    `task_type` and `task_id` are those of this process. `rpc_layer`, such as "grpc", begins the addresses of `master`.
+
     >>> spec = ClusterSpec({"worker": ["host0:2222", "host1:2222"]})
     >>> SimpleClusterResolver(spec, task_type="worker", task_id=1).master("worker", 0)
     'host0:2222'
@@ -232,7 +234,7 @@ def _settings() -> dict[str, Any]:
     try:
         found = json.loads(text)
     except ValueError as error:
-        raise ValueError(f"the environment variable TF_CONFIG is no JSON: {error}: {text!r}") from None
+        raise ValueError(f"the environment variable TF_CONFIG is not JSON: {error}: {text!r}") from None
     if not isinstance(found, dict):
         raise ValueError(f"the environment variable TF_CONFIG must hold a JSON object, not {text!r}")
     return found

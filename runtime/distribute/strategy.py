@@ -25,6 +25,8 @@ from .reduce_op import ReduceOp
 class InputContext:
     """The argument of a function for `distribute_datasets_from_function`: one pipeline, for one replica.
 
+    It has the number of pipelines, the index of this one, and the number of replicas as attributes.
+
     >>> context = InputContext(num_input_pipelines=2, input_pipeline_id=1, num_replicas_in_sync=2)
     >>> context.get_per_replica_batch_size(8)
     4

@@ -50,6 +50,11 @@ def non_max_suppression(
 ) -> Tensor:
     """Return the indices of boxes that overlap no better one by more than `iou_threshold`, best first.
 
+    Args:
+        boxes: [number, 4], float: the coordinates y, x of two opposite corners.
+        scores: [number]. Boxes whose score is at most `score_threshold` are left out.
+        max_output_size: the largest number of indices.
+
     >>> non_max_suppression([[0., 0., 1., 1.], [0., 0., 1., 1.1]], [0.5, 0.75], 2).numpy().tolist()
     [1]
     """
@@ -89,7 +94,7 @@ def non_max_suppression_overlaps(
     score_threshold: Any = float("-inf"),
     name: Name = None,
 ) -> Tensor:
-    """Apply `non_max_suppression` to a matrix of overlaps.
+    """Apply `non_max_suppression` to a matrix that has the overlap of each pair of boxes.
 
     >>> non_max_suppression_overlaps([[1., 0.9], [0.9, 1.]], [0.5, 0.75], 2).numpy().tolist()
     [1]

@@ -126,7 +126,7 @@ def decode_and_crop_jpeg(
 ) -> Any:
     """Return a part of a JPEG image; `crop_window` is its first row and column, its height and its width.
 
-    Raises InvalidArgumentError for a window that is not inside of the image.
+    The other arguments are those of `decode_jpeg`. Raises InvalidArgumentError for a window outside of the image.
 
     >>> import agc.runtime as tf
     >>> decode_and_crop_jpeg(encode_jpeg(tf.zeros([8, 8, 3], tf.uint8)), [0, 0, 4, 2]).shape

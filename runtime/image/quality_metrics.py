@@ -110,6 +110,8 @@ def _check_pair(one: Tensor, other: Tensor, least: int, what: str) -> None:
 def psnr(a: TensorLike, b: TensorLike, max_val: Any, name: Name = None) -> Tensor:
     """Return the peak signal-to-noise ratio in decibels: `10 log10(max_val ** 2 / mean squared difference)`.
 
+    The images are [..., height, width, channels]; `max_val` is the largest possible value.
+
     >>> psnr([[[1.]]], [[[0.]]], 1.0).numpy().tolist()
     0.0
     """
@@ -133,6 +135,10 @@ def ssim(
     """Return the structural similarity of two images (Wang et al., 2004), a number for each pair.
 
     Args:
+        img1, img2: [..., height, width, channels], of one dtype; sides of at least `filter_size`.
+        max_val: the difference between the largest and the smallest possible value.
+        filter_size, filter_sigma: the size and the standard deviation of the Gaussian windows.
+        k1, k2: constants that keep divisors away from 0.
         return_index_map: return a number for each window instead of their mean.
 
     >>> from ..ops.arrays.creation import ones
@@ -197,6 +203,9 @@ def ssim_multiscale(
     k2: float = 0.03,
 ) -> Tensor:
     """Return the product of similarities of two images and of downscaled versions of them (Wang et al., 2003).
+
+    The arguments are those of `ssim`. Each scale halves the images of the scale before, and its similarity is raised to
+    its number in `power_factors`.
 
     >>> from ..ops.arrays.creation import ones
     >>> ssim_multiscale(ones([8, 8, 1]), ones([8, 8, 1]), 1.0, [0.5, 0.5], 3).numpy().tolist()

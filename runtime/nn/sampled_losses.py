@@ -52,7 +52,8 @@ def compute_accidental_hits(
 ) -> AccidentalHits:
     """Return the positions at which sampled classes are true classes.
 
-    It consumes a seed, as TensorFlow does, so that later random numbers are the same.
+    The results are the row of `true_classes`, the index in `sampled_candidates`, and a weight, the lowest float.
+    The function consumes a seed, as TensorFlow does, so that later random numbers are the same.
 
     >>> hits = compute_accidental_hits([[1, 2], [3, 4]], [1, 3], 2)
     >>> hits.indices.numpy().tolist(), hits.ids.numpy().tolist()

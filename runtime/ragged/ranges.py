@@ -50,7 +50,7 @@ def _order(kinds: list[dtypes.DType]) -> Any:
 
 @export("ragged.row_splits_to_segment_ids")
 def row_splits_to_segment_ids(splits: Any, name: str | None = None, out_type: Any = None) -> Tensor:
-    """Return the row id of each value.
+    """Return the row id of each value, int64 unless `splits` or `out_type` is int32.
 
     >>> row_splits_to_segment_ids([0, 2, 2, 3]).numpy().tolist()
     [0, 0, 2]
@@ -65,7 +65,7 @@ def row_splits_to_segment_ids(splits: Any, name: str | None = None, out_type: An
 def segment_ids_to_row_splits(
     segment_ids: Any, num_segments: Any = None, out_type: Any = None, name: str | None = None
 ) -> Tensor:
-    """Return the row splits of increasing row ids.
+    """Return the row splits of increasing row ids, for `num_segments` rows; by default, the last row is the last id.
 
     >>> segment_ids_to_row_splits([0, 0, 2]).numpy().tolist()
     [0, 2, 2, 3]

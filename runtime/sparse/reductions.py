@@ -37,7 +37,7 @@ def reduce_sum(
     sp_input: Any, axis: Any = None, keepdims: bool | None = None, output_is_sparse: bool = False,
     name: str | None = None,
 ) -> Any:  # fmt: skip
-    """Return the sum along axes (all of them when `axis` is None), a dense tensor or a sparse one.
+    """Return the sum along axes, or along all if `axis` is None: dense, or sparse with `output_is_sparse`.
 
     >>> reduce_sum(SparseTensor([[0, 0], [0, 2]], [1, 2], [2, 3]), axis=1).numpy().tolist()
     [3, 0]
@@ -221,7 +221,7 @@ def segment_mean(
     data: Any, indices: Any, segment_ids: Any, num_segments: Any = None, name: str | None = None,
     sparse_gradient: bool = False,
 ) -> Tensor:  # fmt: skip
-    """Return `segment_sum` divided by the number of rows; 0 for a segment without rows.
+    """Return `segment_sum` divided by the number of rows; 0 for a segment without rows. Arguments are as there.
 
     >>> segment_mean([[1.0], [3.0], [5.0]], [0, 1, 2], [0, 0, 1]).numpy().tolist()
     [[2.0], [5.0]]
@@ -236,6 +236,8 @@ def segment_sqrt_n(
     sparse_gradient: bool = False,
 ) -> Tensor:  # fmt: skip
     """Return `segment_sum` divided by the square root of the number of rows; 0 for a segment without rows.
+
+    The arguments are those of `segment_sum`.
 
     >>> segment_sqrt_n([[2.0]] * 4, [0, 1, 2, 3], [0, 0, 0, 0]).numpy().tolist()
     [[4.0]]

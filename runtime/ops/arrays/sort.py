@@ -166,7 +166,9 @@ largest.gradient(lambda dy, y, input, k, index_type: (put_along(dy[0], y[1], sha
 def searchsorted(
     sorted_sequence: Same, values: Same, side: str = "left", out_type: DType = dtypes.int32, name: Name = None
 ) -> TensorType:
-    """Return the insertion index of each value in the sorted last axis: before ("left") or after equal elements.
+    """Return the insertion index of each value in the sorted last axis: before ("left") or after ("right") equal ones.
+
+    The axes of `values` before the last are those of `sorted_sequence`, unless this is a vector.
 
     >>> searchsorted([1, 3, 5], [0, 3, 9])
     <tf.Tensor: shape=(3,), dtype=int32, numpy=array([0, 1, 3], dtype=int32)>

@@ -265,7 +265,9 @@ def _(dy: Any, y: Any, matrix: Any, rhs: Any, adjoint: bool) -> Any:
 def triangular_solve(
     matrix: Same, rhs: Same, lower: bool = True, adjoint: bool = False, name: Name = None
 ) -> TensorType:
-    """Solve a triangular system like `solve`; the other half of `matrix` is ignored. Batches are broadcast.
+    """Solve a triangular system like `solve`; the batch axes broadcast.
+
+    `lower` selects the triangle of `matrix` that is read; `adjoint` solves with the adjoint of that.
 
     >>> triangular_solve([[2., 9.], [1., 1.]], [[2.], [3.]]).numpy().tolist()
     [[1.0], [2.0]]

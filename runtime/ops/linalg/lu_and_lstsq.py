@@ -170,7 +170,7 @@ rows_in_order.gradient(lambda dy, y, matrix, order: (rows_in_order(dy, argsort(o
 def lu_reconstruct(
     lower_upper: TensorLike, perm: TensorLike, validate_args: bool = False, name: Name = None
 ) -> Tensor:
-    """Return the matrices that `lu` factored.
+    """Return the matrices that `lu` factored, from its two results.
 
     >>> lu_reconstruct(*lu([[2., 1.], [4., 4.]])).numpy().tolist()
     [[2.0, 1.0], [4.0, 4.0]]
@@ -183,7 +183,9 @@ def lu_reconstruct(
 def lu_solve(
     lower_upper: TensorLike, perm: TensorLike, rhs: TensorLike, validate_args: bool = False, name: Name = None
 ) -> Tensor:
-    """Return `x` with `matrix @ x == rhs`, from the LU factors of the matrix.
+    """Return `x` with `matrix @ x == rhs`, from the results of `lu` for the matrix.
+
+    `rhs` is [..., rows, columns]; the batch axes broadcast. `validate_args` has no effect.
 
     >>> lu_solve(*lu([[2., 0.], [0., 4.]]), [[2.], [2.]]).numpy().tolist()
     [[1.0], [0.5]]
@@ -203,7 +205,7 @@ def lu_solve(
 def lu_matrix_inverse(
     lower_upper: TensorLike, perm: TensorLike, validate_args: bool = False, name: Name = None
 ) -> Tensor:
-    """Return the inverses of the matrices that `lu` factored.
+    """Return the inverses of the matrices that `lu` factored, from its two results.
 
     >>> lu_matrix_inverse(*lu([[2., 0.], [0., 4.]])).numpy().tolist()
     [[0.5, 0.0], [0.0, 0.25]]

@@ -197,6 +197,8 @@ def matvec(
 ) -> TensorType:
     """Return the product of matrices and vectors; the batch axes before them broadcast.
 
+    `transpose_a` and `adjoint_a` apply to the matrices.
+
     >>> matvec([[1, 2], [3, 4]], [10, 1]).numpy().tolist()
     [12, 34]
     """

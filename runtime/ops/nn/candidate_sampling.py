@@ -283,6 +283,12 @@ def uniform_candidate_sampler(
 ) -> SampledCandidates:
     """Draw `num_sampled` classes below `range_max`, uniformly.
 
+    Return the classes, int64, and the expected numbers of occurrences of the true and of the sampled classes.
+
+    Args:
+        true_classes: [batch, num_true], int64.
+        unique: whether to draw each class at most once.
+
     >>> uniform_candidate_sampler([[0]], 1, 2, False, 4).true_expected_count.numpy().tolist()
     [[0.5]]
     """
@@ -304,6 +310,8 @@ def log_uniform_candidate_sampler(
 ) -> SampledCandidates:
     """Draw `num_sampled` classes below `range_max`, with smaller ones more likely; sort classes by frequency.
 
+    The arguments are those of `uniform_candidate_sampler`.
+
     >>> log_uniform_candidate_sampler([[0]], 1, 2, True, 4).sampled_candidates.shape
     TensorShape([2])
     """
@@ -322,7 +330,7 @@ def all_candidate_sampler(
     seed: int | None = None,
     name: Name = None,
 ) -> SampledCandidates:
-    """Return all classes below `num_sampled`.
+    """Return all classes below `num_sampled`, in the form of `uniform_candidate_sampler`.
 
     >>> all_candidate_sampler([[1]], 1, 3, True).sampled_expected_count.numpy().tolist()
     [1.0, 1.0, 1.0]

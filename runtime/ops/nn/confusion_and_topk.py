@@ -87,7 +87,9 @@ def approx_max_k(
     aggregate_to_topk: bool = True,
     name: Name = None,
 ) -> ApproxTopK:
-    """Return the `k` largest elements along an axis and their indices; exact for any `recall_target`.
+    """Return the `k` largest elements along an axis and their indices, sorted.
+
+    The result is exact: `recall_target`, `reduction_input_size_override` and `aggregate_to_topk` have no effect.
 
     >>> approx_max_k([1., 5., 3.], 2).indices.numpy().tolist()
     [1, 2]

@@ -117,6 +117,8 @@ def convolution(
 ) -> Tensor:
     """Compute a convolution over one, two or three axes: all axes of `filters` except the last two.
 
+    The last two are the channels of the input and of the result. The other arguments are those of `conv2d`.
+
     >>> convolution([[[1.], [2.], [4.]]], [[[1.]], [[1.]]]).numpy().tolist()
     [[[3.0], [6.0]]]
     """
@@ -182,7 +184,7 @@ conv3d_transpose = _transposed(3, "conv3d_transpose", """Compute `conv_transpose
 def atrous_conv2d(
     value: TensorLike, filters: TensorLike, rate: int, padding: str, name: Name = None
 ) -> Tensor:
-    """Compute `conv2d` with windows of every `rate`-th element.
+    """Compute `conv2d` with stride 1 and windows of every `rate`-th element.
 
     >>> atrous_conv2d([[[[1.], [2.], [4.]]]], [[[[1.]], [[1.]]]], 2, "VALID").numpy().tolist()
     [[[[5.0]]]]
@@ -194,7 +196,7 @@ def atrous_conv2d(
 def atrous_conv2d_transpose(
     value: TensorLike, filters: TensorLike, output_shape: Any, rate: int, padding: str, name: Name = None
 ) -> Tensor:
-    """Compute the transpose of `atrous_conv2d`.
+    """Compute the transpose of `atrous_conv2d`: its gradient with respect to the input, of shape `output_shape`.
 
     >>> atrous_conv2d_transpose([[[[5.]]]], [[[[1.]], [[2.]]]], [1, 1, 3, 1], 2, "VALID").numpy().tolist()
     [[[[5.0], [0.0], [10.0]]]]
@@ -219,6 +221,8 @@ def depthwise_conv2d(
     name: Name = None,
 ) -> Tensor:
     """Convolve each channel separately: `filter` is [height, width, channels, outputs for each channel].
+
+    The other arguments are those of `conv2d`.
 
     >>> depthwise_conv2d([[[[1., 2.]]]], [[[[3.], [4.]]]], [1, 1, 1, 1], "SAME").numpy().tolist()
     [[[[3.0, 8.0]]]]
@@ -255,7 +259,7 @@ def depthwise_conv2d_backprop_input(
     dilations: Any = (1, 1, 1, 1),
     name: Name = None,
 ) -> Tensor:
-    """Return the gradient of `depthwise_conv2d` with respect to its input.
+    """Return the gradient of `depthwise_conv2d` with respect to its input, whose shape is `input_sizes`.
 
     >>> dy, ones = [[[[1., 10.]]]], [1, 1, 1, 1]
     >>> depthwise_conv2d_backprop_input([1, 1, 1, 2], [[[[3.], [4.]]]], dy, ones, "SAME").numpy().tolist()
@@ -278,7 +282,7 @@ def depthwise_conv2d_backprop_filter(
     dilations: Any = (1, 1, 1, 1),
     name: Name = None,
 ) -> Tensor:
-    """Return the gradient of `depthwise_conv2d` with respect to its filter.
+    """Return the gradient of `depthwise_conv2d` with respect to its filter, whose shape is `filter_sizes`.
 
     >>> x, dy, ones = [[[[1., 2.]]]], [[[[1., 10.]]]], [1, 1, 1, 1]
     >>> depthwise_conv2d_backprop_filter(x, [1, 1, 2, 1], dy, ones, "SAME").numpy().tolist()
@@ -301,6 +305,8 @@ def separable_conv2d(
     name: Name = None,
 ) -> Tensor:
     """Compute `depthwise_conv2d`, followed by a pointwise convolution that mixes the channels.
+
+    `pointwise_filter` is [1, 1, channels of the first result, channels of the second].
 
     >>> separable_conv2d([[[[1., 2.]]]], [[[[3.], [4.]]]], [[[[1.], [10.]]]], [1, 1, 1, 1], "SAME").numpy()
     array([[[[83.]]]], dtype=float32)

@@ -57,6 +57,8 @@ def stateless_dropout(
 ) -> Tensor:
     """Compute `dropout` deterministically in the seed, two integers.
 
+    `rng_alg` is "philox" or "auto_select"; the other arguments are those of `dropout`.
+
     >>> stateless_dropout([1., 1., 1., 1.], 0.5, [1, 2]).numpy().tolist()
     [2.0, 0.0, 2.0, 0.0]
     """

@@ -109,7 +109,7 @@ def sufficient_statistics(
 def normalize_moments(
     counts: TensorLike, mean_ss: TensorLike, variance_ss: TensorLike, shift: Any, name: Name = None
 ) -> tuple[Tensor, Tensor]:
-    """Return the mean and variance from the results of `sufficient_statistics`.
+    """Return the mean and variance from the results of `sufficient_statistics`, in their order.
 
     >>> mean, variance = normalize_moments(2., 4., 10., None)
     >>> mean.numpy(), variance.numpy()
