@@ -149,7 +149,7 @@ def _agreed(name: str, values: list[Any]) -> list[Any]:
                 values,
                 [state_leaves.shown(value) for value in values],
                 why="a value that a graph selects has the same structure in every branch",
-                fix=f"make `{name}` the same kind of value in every branch",
+                fix=f"give `{name}` as many items and the same keys in every branch",
             )
     return [state_leaves.widened(agreed[0], *agreed[1:]), *agreed[1:]]
 

@@ -118,7 +118,7 @@ def shapes_of(leaf: Any, said: Any) -> list[Any]:
         return [getattr(said, "shape", said)]
     spec = said if isinstance(said, TypeSpec) else leaf._shape_invariant_to_type_spec(said)
     if type(spec) is not type(leaf._type_spec):
-        raise TypeError(f"shape_invariants: {said!r} is no spec of a {type(leaf).__name__}")
+        raise TypeError(f"shape_invariants: {said!r} is not a spec of a {type(leaf).__name__}")
     return [part.shape for part in spec.flatten()]
 
 

@@ -132,7 +132,7 @@ class Together(PipelineStage):
         shapes = [leaf.shape[1:] if leaf.shape is not None else (None,) for leaf in leaves]
         if any(None in shape for shape in shapes):
             raise ValueError(
-                f"This worker has no elements of {self.spec!r}, whose shapes say not what an empty batch is: give each "
+                f"This worker has no elements of {self.spec!r}, so the shape of its empty batch is unknown: give each "
                 "worker an element, or elements of known shapes"
             )
         return [

@@ -88,4 +88,4 @@ def format_of(name: str | None, path: str | Path) -> Format:
     for row in FORMATS.values():
         if suffix and row.suffix == suffix:
             return row
-    raise ValueError(f"the suffix of {str(path)!r} is that of no format; name one of {', '.join(FORMATS)}")
+    raise ValueError(f"no format has the suffix of {str(path)!r}; name one of {', '.join(FORMATS)}")

@@ -39,7 +39,7 @@ def test_a_graph_file_is_exported_and_verified(agc, file, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["::scaled", "3.0", "-o", "f.nothing"], "is that of no format; name one of text, json"),
+        (["::scaled", "3.0", "-o", "f.nothing"], "no format has the suffix of 'f.nothing'; name one of text"),
         (["::scaled", "3.0", "-o", "f.txt", "--to", "jso"], "did you mean"),
         (["::scaled", "--input", "x=float32", "-o", "f.txt"], "`x=float32` is not a type"),
         (["::scaled", "--input", "x=float7[]", "-o", "f.txt"], "there is no dtype `float7`"),

@@ -57,7 +57,7 @@ def read_attributes(node: NodeDef, signature: NodeSignature) -> dict[str, Any]:
 def _value(message: AttrValue, kind: str) -> Any:
     inner = kind.removeprefix("list(").removesuffix(")")
     if inner not in _FIELDS:
-        raise ValueError(f"{kind} is no kind of attribute")
+        raise ValueError(f"{kind} is not a kind of attribute")
     if kind.startswith("list("):
         return [_scalar(item, inner) for item in getattr(message.list, _FIELDS[inner])]
     present = message.WhichOneof("value")

@@ -85,7 +85,7 @@ def _encode(message: StructuredValue, value: Any, leaves: list[TensorLeaf]) -> N
         message.dict_value.SetInParent()
         for key in sorted(value):
             if not isinstance(key, str):
-                raise CannotDescribeError(f"the key {key!r} of a dict is no text")
+                raise CannotDescribeError(f"the key {key!r} of a dict is not a string")
             _encode(message.dict_value.fields[key], value[key], leaves)
     else:
         _encode_leaf(message, value)

@@ -45,7 +45,7 @@ def column_of(text: str, kinds: frozenset[str]) -> Column:
         or parts[1] not in DTYPES
         or not all(size.isdecimal() for size in sizes)
     ):
-        raise ValueError(f"{text!r} is no column of records")
+        raise ValueError(f"{text!r} is not a column of records")
     return Column(parts[0], DTYPES[parts[1]], tuple(map(int, sizes)), parts[3])
 
 

@@ -134,7 +134,7 @@ def test_shape_invariants_of_composites(make, shape, spec, is_spec, executor):
     [
         (tf.TensorShape([2, None]), "AGC204.*row_splits"),
         (tf.TensorShape([None]), "ragged_rank"),
-        (tf.SparseTensorSpec([None, None], tf.int32), "no spec of a RaggedTensor"),
+        (tf.SparseTensorSpec([None, None], tf.int32), "not a spec of a RaggedTensor"),
     ],
 )
 def test_shape_invariants_of_composites_are_checked(said, error):

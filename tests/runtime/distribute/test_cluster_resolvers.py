@@ -35,7 +35,7 @@ def test_without_tf_config_there_is_no_cluster(configured):
 
 
 @pytest.mark.parametrize(
-    ("text", "message"), [("{", "TF_CONFIG is no JSON"), ("[]", "must hold a JSON object")]
+    ("text", "message"), [("{", "TF_CONFIG is not JSON"), ("[]", "must hold a JSON object")]
 )
 def test_other_texts_are_refused(monkeypatch, text, message):
     monkeypatch.setenv("TF_CONFIG", text)

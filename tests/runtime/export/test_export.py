@@ -118,7 +118,7 @@ def test_other_sources_are_refused(source, signature, error, message):
 def test_a_format_is_found_by_name_or_suffix():
     assert tf.export.format_of(None, "a/b.json").name == "json"
     assert tf.export.format_of("text", "b.json").name == "text"
-    with pytest.raises(ValueError, match="the suffix of 'b' is that of no format"):
+    with pytest.raises(ValueError, match="no format has the suffix of 'b'"):
         tf.export.format_of(None, "b")
     with pytest.raises(ValueError, match="there is no format 'nothing'; the formats are text, json"):
         tf.export.format_of("nothing", "b")

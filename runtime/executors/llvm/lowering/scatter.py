@@ -174,7 +174,7 @@ def _(region: Region, operation: Operation, node: LazyValue, indices: LazyValue)
         for i, (one, other) in enumerate(zip(node.shape, indices.shape, strict=True))
         if i != axis
     ):
-        raise RefusedError("indices of another shape than what they choose from are not compiled")
+        raise RefusedError("indices whose shape differs from that of their operand are not compiled")
 
     def find(e: Emitter, index: Index) -> Element:
         indices = index.coordinates(e)
