@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from .graph import Constant
+from .graph import Constant, Value
+from .value_types import TensorType
 
 SMALL = 64
 """Constants of at most this many elements are compared by contents, others by identity."""
 
-_PLAIN = (int, str, bytes, bool, type(None), dtypes.DType)
+_PLAIN = frozenset({int, str, bytes, bool, type(None), dtypes.DType})
 
 
 def of_constant(constant: Constant) -> Hashable:
@@ -29,7 +30,17 @@ def of_constant(constant: Constant) -> Hashable:
 
 def of_attributes(attrs: Mapping[str, Any]) -> Hashable:
     """Return a key for all attributes; these are in the order of the operation's signature."""
+    kinds = tuple(map(type, attrs.values()))
+    if _PLAIN.issuperset(kinds):
+        return kinds, tuple(attrs.items())
     return tuple([(name, of_value(value)) for name, value in attrs.items()])
+
+
+def of_type(operand: Value | Constant) -> Hashable:
+    """Return a key for the type of an operand and its known elements."""
+    spec = operand.spec
+    elements = operand.elements if type(operand) is Value else None
+    return (spec.dtype, spec.shape, elements) if type(spec) is TensorType else (spec, elements)
 
 
 def of_value(value: Any) -> Hashable:

@@ -16,14 +16,14 @@ part consists of some periods that follow one another in the graph, so that its 
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Hashable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..ir import value_keys
-from ..ir.clone import Substitution, renewed, substitute
+from ..ir.clone import Substitution, clone_value, renewed, substitute
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from ..ir.traits import UPDATE
 from ..ir.value_types import TensorType
@@ -91,14 +91,13 @@ class _Outliner:
         self._live = live
         # The operation of each value, and the number of the result.
         self._made: dict[Operand, tuple[int, int]] = {}
-        self._users: dict[Operand, list[int]] = defaultdict(list)
+        self._last_use: dict[Operand, int] = {}
         for i, operation in enumerate(live):
             for number, value in enumerate(operation.outputs):
                 self._made[value] = i, number
             for operand in operation.inputs:
-                self._users[operand].append(i)
-        for operand in graph.outputs:
-            self._users[operand].append(len(live))
+                self._last_use[operand] = i
+        self._last_use.update(dict.fromkeys(graph.outputs, len(live)))
 
     def calls(self, sequences: Sequence[_Sequence]) -> dict[int, tuple[int, Operation]]:
         """Return the calls, each with the position after its part, by the position of its first operation."""
@@ -127,7 +126,9 @@ class _Outliner:
             count -= 1
         for begin in range(first, stop - count * period + 1, count * period):
             part, wires = self._wired(begin, begin + count * period)
-            yield part, (tuple(symbols[part.start : part.stop].tolist()), tuple(wires))
+            if all(map(_is_plain, part.given)):
+                types = map(value_keys.of_type, part.given)
+                yield part, (symbols[part.start : part.stop].tobytes(), tuple(wires), *types)
 
     def _arguments(self, start: int, size: int) -> int:
         part, _ = self._wired(start, min(start + size, len(self._live)))
@@ -140,9 +141,13 @@ class _Outliner:
         operations use counts more, since it is not in memory within a loop nest.
         """
         change = np.zeros(stop - start + 1)
+        users: dict[Operand, list[int]] = defaultdict(list)
+        for i in range(start, stop):
+            for operand in self._live[i].inputs:
+                users[operand].append(i)
         for i in range(start, stop):
             for value in self._live[i].outputs:
-                near = [user for user in self._users[value] if user <= i + period and user < stop]
+                near = [user for user in users[value] if user <= i + period]
                 if near:
                     readers = [self._live[i], *(self._live[user] for user in near)]
                     weight = _bytes(value) * (2 if all(map(works_on_elements, readers)) else 1)
@@ -174,7 +179,7 @@ class _Outliner:
             (i, number)
             for i, operation in enumerate(self._live[part.start : part.stop])
             for number, value in enumerate(operation.outputs)
-            if self._users[value] and self._users[value][-1] >= part.stop
+            if self._last_use.get(value, -1) >= part.stop
         }
 
     def _outlined(self, parts: Sequence[_Part]) -> Iterator[tuple[int, tuple[int, Operation]]]:
@@ -193,7 +198,7 @@ class _Outliner:
     def _function(self, part: _Part, results: Sequence[tuple[int, int]], varies: Sequence[bool]) -> Graph:
         """Return the function that computes a part from the operands that vary."""
         given = [operand for operand, is_input in zip(part.given, varies, strict=True) if is_input]
-        inputs = {_identity(each): Value(_name(each), each.spec, _elements(each)) for each in given}
+        inputs = {_identity(each): _input(each) for each in given}
         live = self._live[part.start : part.stop]
         operands = [operand for operation in live for operand in operation.inputs]
         known: Substitution = {each: inputs[key] for each in operands if (key := _identity(each)) in inputs}
@@ -204,36 +209,33 @@ class _Outliner:
 
 def _symbols(operations: Sequence[Operation]) -> np.ndarray[Any, Any]:
     """Return a number for each operation: equal ones differ only in operands that are values or large constants."""
-    numbers: dict[Hashable, int | None] = {}
+    numbers: dict[Hashable, int] = {}  # 0 for operations that may be in no part
     found = []
     for i, operation in enumerate(operations):
         key = _key(operation)
-        if key not in numbers:
-            numbers[key] = len(numbers) if _may_move(operation) else None
-        number = numbers[key]
-        found.append(-1 - i if number is None else number)
+        number = numbers.get(key)
+        if number is None:
+            number = numbers[key] = len(numbers) + 1 if _may_move(operation) else 0
+        found.append(number or -i)
     return np.array(found, np.int64)
 
 
 def _key(operation: Operation) -> Hashable:
-    """Return what equal operations have in common."""
-    types: list[Hashable] = [len(operation.inputs), operation.stateful, operation.regions]
-    for operand in operation.inputs:
-        spec = operand.spec
-        types += (spec.dtype, spec.shape) if type(spec) is TensorType else (spec,)
-        is_known = isinstance(operand, Constant) and not _is_given(operand)
-        types.append(value_keys.of_constant(operand) if is_known else _elements(operand))  # type: ignore[arg-type]
-    for value in operation.outputs:
-        spec = value.spec
-        types += (spec.dtype, spec.shape) if type(spec) is TensorType else (spec,)
+    """Return what equal operations have in common, besides the types of operands."""
+    op, given = operation.op, operation.inputs
     attributes = value_keys.of_attributes(operation.attrs) if operation.attrs else None
-    return operation.op, attributes, *types
+    results = tuple([value_keys.of_type(value) for value in operation.outputs])
+    key = op, attributes, results, len(given), operation.stateful, operation.regions
+    if Constant not in map(type, given):
+        return key
+    known = [(i, x) for i, x in enumerate(given) if type(x) is Constant and not _is_given(x)]
+    return *key, *[(i, value_keys.of_constant(x)) for i, x in known]
 
 
 def _may_move(operation: Operation) -> bool:
     """Return whether an operation may be in a part. Updates remain, since calls would copy what they overwrite."""
     is_kept = operation.stateful or operation.regions or operation.op.has(UPDATE)
-    return not is_kept and all(map(_is_plain, (*operation.inputs, *operation.outputs)))
+    return not is_kept and all(map(_is_plain, operation.outputs))
 
 
 def _is_plain(operand: Operand) -> bool:
@@ -260,12 +262,8 @@ def _identity(operand: Operand) -> Hashable:
     return value_keys.of_constant(operand) if isinstance(operand, Constant) else operand
 
 
-def _name(operand: Operand) -> str:
-    return operand.name if isinstance(operand, Value) else "constant"
-
-
-def _elements(operand: Operand) -> tuple[int | None, ...] | None:
-    return operand.elements if isinstance(operand, Value) else None
+def _input(operand: Operand) -> Value:
+    return clone_value(operand) if isinstance(operand, Value) else Value("constant", operand.spec)
 
 
 def _bytes(value: Value) -> int:
@@ -289,13 +287,9 @@ def _sequences(symbols: np.ndarray[Any, Any]) -> Iterator[_Sequence]:
 
 def _distances(symbols: np.ndarray[Any, Any]) -> list[int]:
     """Return the most frequent distances to the next equal symbol."""
-    last: dict[int, int] = {}
-    found: Counter[int] = Counter()
-    for i, symbol in enumerate(symbols.tolist()):
-        if symbol in last:
-            found[i - last[symbol]] += 1
-        last[symbol] = i
-    return [distance for distance, _ in found.most_common(_TRIED)]
+    order = np.argsort(symbols, kind="stable")
+    distances, counts = np.unique(np.diff(order)[np.diff(symbols[order]) == 0], return_counts=True)
+    return distances[np.argsort(-counts, kind="stable")][:_TRIED].tolist()  # type: ignore[no-any-return]
 
 
 def _stretches(holds: np.ndarray[Any, Any]) -> list[tuple[int, int]]:

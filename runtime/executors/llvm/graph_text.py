@@ -58,7 +58,7 @@ class _Writer:
         scope: dict[Operand, int] = {value: i for i, value in enumerate(graph.inputs)}
         write = self.numbers.extend
         write((len(scope), len(graph.operations), len(graph.outputs)))
-        write([self._kind((value.spec, value.elements), value) for value in graph.inputs])
+        write([self._kind(value_keys.of_type(value), value) for value in graph.inputs])
         for operation in graph.operations:
             self._operation(operation, scope)
         write([self._operand(each, scope) for each in graph.outputs])
@@ -66,7 +66,7 @@ class _Writer:
     def _operation(self, operation: Operation, scope: dict[Operand, int]) -> None:
         given, regions = operation.inputs, operation.regions
         attrs = value_keys.of_attributes(operation.attrs) if operation.attrs else None
-        results = tuple([(value.spec, value.elements) for value in operation.outputs])
+        results = tuple([value_keys.of_type(value) for value in operation.outputs])
         key = operation.op, attrs, results, len(given), len(regions), operation.device
         self.numbers.append(self._kind(key, operation))
         self.numbers += [scope[x] if x in scope else self._operand(x, scope) for x in given]

@@ -113,6 +113,20 @@ def test_layers_that_differ_stay(part: int) -> None:
     assert all(size % (2 * part) == 0 for size in calls(transposed, MATRIX, MATRIX))
 
 
+def test_parts_with_operands_of_other_types_have_functions_of_their_own() -> None:
+    """The operations of both kinds of layers have equal results: a row and a matrix are added to a matrix."""
+
+    def layers(x: Any, row: Any, matrix: Any) -> Any:
+        for i in range(18):
+            x = tf.tanh(x @ x + (row if i % 2 else matrix))
+        return x
+
+    graph = optimize(tf.function(layers).get_concrete_function(MATRIX, tf.TensorSpec([4]), MATRIX).graph)
+    found = verify(outline_repeats.run(graph))
+    functions = {each.regions[0] for each in found.operations if each.type == "call"}
+    assert {tuple(value.shape for value in each.inputs[1:]) for each in functions} == {((4,),), ((4, 4),)}
+
+
 def test_loop_nests_stay_long() -> None:
     """Parts of elementwise operations, which one loop nest computes, are as long as such nests mostly are."""
 
