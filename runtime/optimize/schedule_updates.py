@@ -63,55 +63,54 @@ class _Order:
 
     def __init__(self, live: Sequence[Operation], updates: set[Operation]) -> None:
         self.operations: list[Operation] = []
-        self._users: dict[Operand, list[Operation]] = defaultdict(list)
-        for operation in live:
-            for operand in dict.fromkeys(operation.inputs):
-                self._users[operand].append(operation)
-        self._made: dict[Operand, Operation] = {
-            value: operation for operation in live for value in operation.outputs
-        }
-        self._updates = updates
+        self._users: dict[Operand, list[Operation]] = defaultdict(list)  # updates
+        self._made: dict[Operand, Operation] = {}  # by updates
         self._missing: dict[Operation, int] = {}  # operands of updates that are not computed yet
+        others: set[Operand] = set()  # results of operations that are no updates
         for operation in live:
-            if operation in updates:
-                waits = sum(self._is_awaited(operand) for operand in set(operation.inputs))
-                if waits:
-                    self._missing[operation] = waits
+            if operation not in updates:
+                others.update(operation.outputs)
+                continue
+            self._made.update(dict.fromkeys(operation.outputs, operation))
+            operands = dict.fromkeys(operation.inputs)
+            for operand in operands:
+                self._users[operand].append(operation)
+            waits = sum(x in others or self._made.get(x) in self._missing for x in operands)
+            if waits:
+                self._missing[operation] = waits
         self._done: set[Operation] = set()
         for operation in live:
             if operation not in updates:
-                self._emit(operation)
+                self.operations.append(operation)
+                self._emit(*self._completed(operation))
         for operation in live:
-            self._emit(operation)
+            if operation in updates:
+                self._emit(operation)
 
-    def _is_awaited(self, operand: Operand) -> bool:
-        maker = self._made.get(operand)
-        return maker is not None and (maker not in self._updates or maker in self._missing)
-
-    def _emit(self, operation: Operation) -> None:
-        """Append an operation, and the updates that it completes."""
-        pending = [operation]
+    def _emit(self, *operations: Operation) -> None:
+        """Append updates, and those that they complete."""
+        pending = [*reversed(operations)]
         while pending:
             each = pending.pop()
             if each in self._done:
                 continue
             early = [self._made[x] for x in each.inputs if x in self._made]
-            early = [maker for maker in early if maker not in self._done and maker in self._updates]
+            early = [maker for maker in early if maker not in self._done]
             if early:
                 pending += [each, *early]
                 continue
             self._done.add(each)
             self.operations.append(each)
-            pending += reversed(self._completed(each))
+            if each in self._missing:
+                pending += reversed(self._completed(each))
 
     def _completed(self, operation: Operation) -> list[Operation]:
         """Return the updates whose last awaited operand is a result of an operation."""
         found: list[Operation] = []
-        if operation in self._updates and operation not in self._missing:
-            return found
-        for user in dict.fromkeys(user for value in operation.outputs for user in self._users[value]):
-            if user in self._missing:
-                self._missing[user] -= len({x for x in user.inputs if x in operation.outputs})
-                if not self._missing[user]:
-                    found.append(user)
+        for value in operation.outputs:
+            for user in self._users.get(value, ()):
+                if user in self._missing:
+                    self._missing[user] -= 1
+                    if not self._missing[user]:
+                        found.append(user)
         return found
