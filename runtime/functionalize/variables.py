@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..core import shapes
-from ..ir.clone import with_new_results, with_parts
+from ..ir.clone import reading, substitute, with_parts
 from ..ir.graph import Graph, Operand, Operation, Value
 from ..ir.op_def import OpDef
 from ..ir.value_types import TensorType, VariableType
@@ -64,7 +64,7 @@ class _Writer:
             elif operation.op is CUSTOM:  # this graph is not differentiated any more
                 known.update(zip(operation.outputs, map(self._operand, operation.inputs), strict=False))
             elif not any(isinstance(operand.spec, VariableType) for operand in operation.inputs):
-                self._add(operation, operation.inputs)
+                self.operations.append(reading(operation, known))
             elif operation.op in (COND, SWITCH, CALL):
                 self._branches(operation)
             elif operation.op is WHILE:
@@ -79,17 +79,6 @@ class _Writer:
     def _key(self, operand: Operand) -> int:
         assert isinstance(operand, Value)
         return self._keys[operand]
-
-    def _add(
-        self,
-        operation: Operation,
-        inputs: Sequence[Operand],
-        regions: tuple[Graph, ...] | None = None,
-        attached: Sequence[Value] = (),
-    ) -> None:
-        own = operation.regions if regions is None else regions
-        made = with_new_results(operation, list(map(self._operand, inputs)), own, self._known)
-        self.operations.append(with_parts(made, outputs=(*made.outputs, *attached)))
 
     def _read(self, operation: Operation) -> None:
         (variable,) = operation.inputs
@@ -192,7 +181,8 @@ class _Writer:
         start = [self._cells[key] for key in state]
         inputs = [*plain[:position], *start, *plain[position:], *[self._cells[key] for key in read]]
         made = {key: Value("variable", self._cells[key].spec) for key in written}
-        self._add(operation, inputs, regions, list(made.values()))
+        outputs = *operation.outputs, *made.values()
+        self.operations.append(with_parts(operation, substitute(inputs, self._known), regions, outputs))
         self._cells.update(made)
 
     def _parted(self, operands: Sequence[Operand]) -> tuple[list[Operand], list[int]]:
