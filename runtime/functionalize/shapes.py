@@ -236,17 +236,13 @@ class _Blank(Constant):
 
 def _says_all(operation: Operation) -> bool:
     """Return whether the types of an operation are final as long as its inputs are unchanged."""
-    return (
-        not operation.regions
-        and any(isinstance(operand, Value) for operand in operation.inputs)
-        and (operation.op.known is None or not _are_integers(operation.outputs))
-        and operation.op not in OF_SHAPES
-        and all(map(_is_settled, operation.outputs))
-    )
-
-
-def _are_integers(values: Sequence[Value]) -> bool:
-    return any(isinstance(value.spec, TensorType) and value.spec.dtype.is_integer for value in values)
+    op = operation.op
+    if operation.regions or op in OF_SHAPES:
+        return False
+    for value in operation.outputs:
+        if not _is_settled(value) or (op.known is not None and value.dtype.is_integer):
+            return False
+    return Value in map(type, operation.inputs)
 
 
 def _is_settled(value: Value) -> bool:

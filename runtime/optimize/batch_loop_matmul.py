@@ -48,7 +48,7 @@ WIDEST = 4
 
 
 def run(graph: Graph, options: OptimizerOptions | None = None) -> Graph:
-    if not any(operation.regions for operation in graph.operations):
+    if WHILE not in graph.ops:
         return graph
     return rewrite_all(graph, {WHILE: _batched}) if may_change_loops(options) else graph
 

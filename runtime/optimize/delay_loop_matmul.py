@@ -55,7 +55,7 @@ _READING = (list_pop, list_get, select)
 
 
 def run(graph: Graph, options: OptimizerOptions | None = None) -> Graph:
-    if not any(operation.regions for operation in graph.operations):
+    if WHILE not in graph.ops:
         return graph
     return rewrite_all(graph, {WHILE: _delayed}) if may_change_loops(options) else graph
 

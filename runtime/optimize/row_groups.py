@@ -171,10 +171,12 @@ def _is_last(axis: Any, rank: int) -> bool:
 
 def large_shapes(graph: Graph, least: int) -> Sequence[Shape]:
     """Return the shapes of matrices of at least so many bytes that operations of a graph compute."""
-    results = [value for operation in graph.operations for value in operation.outputs]
-    found = {static_shape(value): value.dtype.size for value in results if static_shape(value) is not None}
-    return [
+    specs = [value.spec for operation in graph.operations for value in operation.outputs]
+    found: Any = dict.fromkeys([(spec.shape, spec.dtype) for spec in specs if isinstance(spec, TensorType)])
+    large = [
         shape
-        for shape, size in found.items()
-        if shape and len(shape) > 1 and min(shape[-2:]) > 1 and math.prod(shape) * size >= least
+        for shape, dtype in found
+        if shape and len(shape) > 1 and is_static(shape)
+        if min(shape[-2:]) > 1 and math.prod(shape) * dtype.size >= least
     ]
+    return [*dict.fromkeys(large)]

@@ -34,7 +34,7 @@ def run(graph: Graph, options: OptimizerOptions | None = None) -> Graph:
 
 
 def _tiled(graph: Graph) -> Graph:
-    if any(operation.regions for operation in graph.operations):
+    if next(graph.regions(), None) is not None:
         graph = Rewriter(graph).run({}, _tiled)
     for shape in large_shapes(graph, LARGE):
         tiles = tilings(shape, TILE)
