@@ -43,10 +43,6 @@ class BufferSlot:
         self.conflicts = 0  # of all members
         self.promises: list[Any] = []
 
-    def is_free_for(self, number: int, conflicts: int) -> bool:
-        """Return whether a buffer has no conflict with a member, and no member with the buffer."""
-        return not (self.members & conflicts or self.conflicts >> number & 1)
-
     @property
     def size(self) -> int:
         """The size in bytes of the largest buffer, which is the first."""
@@ -66,19 +62,21 @@ def assign_buffers(
     replacing = _replacing(blocks, nests, addresses, live)
     conflicts = _conflicts(live, start, len(promises), replacing)
     found: list[BufferSlot] = []
-    for number in pausing(sorted(range(len(promises)), key=lambda i: -promises[i].size)):
-        size = promises[number].size
-        free = [
-            each
-            for each in found[-_MOST_TRIED:]
-            if each.is_free_for(number, conflicts[number]) and (each.size <= small) == (size <= small)
-        ]
-        if free:
-            slot = next((each for each in free if each.members & replacing.get(number, 0)), free[0])
-        else:
+    first, large = 0, sum(promise.size > small for promise in promises)
+    for i, number in enumerate(pausing(sorted(range(len(promises)), key=lambda i: -promises[i].size))):
+        if i == large:
+            first = len(found)
+        mask, own = conflicts[number], 1 << number
+        tried = found[max(first, len(found) - _MOST_TRIED) :]
+        free = (each for each in tried if not (each.members & mask or each.conflicts & own))
+        slot = next(free, None)
+        replaced = replacing.get(number)
+        if slot is not None and replaced:
+            slot = next((each for each in (slot, *free) if each.members & replaced), slot)
+        if slot is None:
             found.append(slot := BufferSlot())
-        slot.members |= 1 << number
-        slot.conflicts |= conflicts[number]
+        slot.members |= own
+        slot.conflicts |= mask
         slot.promises.append(promises[number])
     return found
 
