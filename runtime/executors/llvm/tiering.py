@@ -9,7 +9,8 @@
 3. A call with native code then runs both, as soon as there is time left. Native code with different results is
    discarded (first_call_check.py). Code that another process has compared skips this step.
 4. Native code that takes less time than each call of the plan is kept at once. Otherwise the two take turns for some
-   calls, and the faster one is kept (trial_times.py).
+   calls, and the faster one is kept (trial_times.py). Native code that is slower is tried once more, after the plan has
+   run for `AGAIN` times as long: other programs may have disturbed the first trial.
 5. If a graph cannot be compiled as a whole, its parts are tiered (native_parts.py), or the plan stays.
 
 After some combinations of shapes, one decision serves all those of a pattern: native code has the sizes that vary in
@@ -60,6 +61,9 @@ EACH = 1e-6
 
 OFTEN = 20
 """The factor of the time after which shapes that fit a pattern get native code of their own."""
+
+AGAIN = 10
+"""The factor of the time of a trial after which native code that was slower is tried once more."""
 
 CALL = 2e-6
 """Seconds that a call spends in Python unless native code runs it: a C extension calls that directly."""
@@ -226,6 +230,7 @@ class TierState:
         self._asked = False
         self._job: Job | None = None
         self.gain = 0.0  # seconds by which a later call of native code is shorter than its trial
+        self._again = 0.0  # seconds of the plan after which native code that was slower is tried again
         self._vain = 0  # calls in which native code gave up before the comparison
         self._times: tuple[list[float], list[float]] = ([], [])
 
@@ -247,6 +252,8 @@ class TierState:
         native, doubted = self.native, self.doubted
         if self.chosen is not None:
             return self.chosen(arguments)
+        if self._spent < self._again:
+            return self._planned(arguments)
         if doubted is not None:
             return self._trusted(doubted, arguments) if compiler.left() > 0 else self._planned(arguments)
         if native is not None:
@@ -277,7 +284,7 @@ class TierState:
                 self.doubted = None  # later calls run one of them: the times of equal shapes are comparable
             self._decide()
             return results
-        compiled.clear()  # of runs that gave up
+        self._times = (planned, [])  # without runs that gave up
         self._vain += difference is None
         if difference is not None or self._vain >= TRIALS:
             if difference is not None:
@@ -301,7 +308,11 @@ class TierState:
         if self.native is not None and is_known(planned, compiled, best):
             time_of = min if self.pattern is None else sum
             is_faster = min(compiled) < best or time_of(compiled) - self.gain < time_of(planned)
-            self._choose(self.native if is_faster else self._plan)
+            if is_faster or 0 < self._again <= self._spent:
+                self._choose(self.native if is_faster else self._plan)
+            else:
+                self._again = self._spent + AGAIN * (sum(planned) + sum(compiled))
+                self._times = ([], [])  # other threads may read the old ones
 
     def _choose(self, runner: Runner) -> None:
         self.chosen, self.doubted = runner, None

@@ -72,10 +72,25 @@ def test_hot_code_is_compiled_and_kept_if_faster(clock: Clock, monkeypatch: pyte
 
 def test_slower_native_code_is_dropped(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     found = made(lambda x: x * 2 + 1, tf.constant([1, 2]), clock, 0.02, 0.03, monkeypatch)
-    for _ in range(30):
+    for _ in range(100):
         found.run([tf.constant([1, 2]).numpy()])
     trial = found._only
     assert trial is not None and trial.native is not None and trial.chosen is trial._plan
+    assert clock.now < 1.1 * 100 * 0.02
+
+
+def test_native_code_is_tried_again_if_something_disturbed_its_trial(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = made(lambda x: x * 2, tf.constant(1), clock, 0.02, 0.03, monkeypatch)
+    while found._only is None or not found._only._again:
+        found.run([np.int32(1)])
+    trial = found._only
+    undisturbed = trial.native = slowed(EXECUTORS["plan"](found._graph), clock, 0.01)
+    while trial.chosen is None:
+        assert found.run([np.int32(1)])[0] == 2
+    assert trial.chosen is undisturbed
+    assert trial._spent == pytest.approx(trial._again, abs=0.03)  # long after the first trial
 
 
 @pytest.mark.parametrize(
@@ -95,9 +110,12 @@ def test_faster_native_code_is_kept_at_once_and_slower_code_is_tried_again(
     while found._only is None or found._only.native is None:
         found.run([tf.constant([1, 2]).numpy()])
     for _ in range(calls - 1):
-        assert found._only.chosen is None
+        assert found._only.chosen is None and not found._only._again
         found.run([tf.constant([1, 2]).numpy()])
-    assert found._only.chosen is (found._only.native if native < plan else found._only._plan)
+    if native < plan:
+        assert found._only.chosen is found._only.native
+    else:
+        assert found._only._again and found._only.chosen is None  # until another trial
 
 
 def test_one_slow_run_of_the_plan_is_no_reason_for_native_code() -> None:
