@@ -157,19 +157,17 @@ class _Outliner:
         costs = np.cumsum(change)[:whole].reshape(-1, period)[1:-1].sum(axis=0)
         return int(np.argmin(costs))
 
-    def _wired(self, start: int, stop: int) -> tuple[_Part, list[Hashable]]:
+    def _wired(self, start: int, stop: int) -> tuple[_Part, list[int]]:
         """Return a part, and where each operand of its operations comes from."""
         given: dict[Hashable, tuple[int, Operand]] = {}
-        wires: list[Hashable] = []
+        wires: list[int] = []
         for operation in self._live[start:stop]:
             for operand in operation.inputs:
-                if isinstance(operand, Constant) and not _is_given(operand):
-                    continue
                 maker, number = self._made.get(operand, (-1, 0))
                 if maker >= start:
-                    wires.append((maker - start, number))
-                else:
-                    number, _ = given.setdefault(_identity(operand), (len(given), operand))
+                    wires += (maker - start, number)
+                elif type(operand) is Value or _is_given(operand):  # type: ignore[arg-type]
+                    number, _ = given.setdefault(_identity(operand), (-1 - len(given), operand))
                     wires.append(number)
         return _Part(start, stop, tuple([operand for _, operand in given.values()])), wires
 

@@ -26,8 +26,7 @@ def run(graph: Graph) -> Graph:
     updates = _updates(live)
     if not updates:
         return graph
-    first = _first(live, updates)
-    order = [*live[:first], *_Order(live[first:], updates).operations]
+    order = _Order(live, updates).operations
     return graph if order == list(live) else Graph(graph.name, graph.inputs, order, graph.outputs)
 
 
@@ -42,17 +41,6 @@ def _updates(live: Sequence[Operation]) -> set[Operation]:
         else:
             others.update(operation.inputs)
     return found
-
-
-def _first(live: Sequence[Operation], updates: set[Operation]) -> int:
-    """Return the position from which updates may follow their operands."""
-    needed = {operand for operation in updates for operand in operation.inputs}
-    made = {value: i for i, each in enumerate(live) for value in each.outputs if value in needed}
-    return min(
-        max([made[operand] for operand in each.inputs if operand in made], default=i)
-        for i, each in enumerate(live)
-        if each in updates
-    )
 
 
 class _Order:
@@ -82,7 +70,8 @@ class _Order:
         for operation in live:
             if operation not in updates:
                 self.operations.append(operation)
-                self._emit(*self._completed(operation))
+                if not self._users.keys().isdisjoint(operation.outputs):
+                    self._emit(*self._completed(operation))
         for operation in live:
             if operation in updates:
                 self._emit(operation)
