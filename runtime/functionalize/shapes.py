@@ -74,7 +74,7 @@ class _Writer:
         writer = _Writer(self._with_sizes)
         outputs = writer.inlined(graph, arguments)
         inputs = [operand for operand in arguments if isinstance(operand, Value)]
-        return Graph(graph.name, inputs, readers_first(writer.operations), outputs)
+        return Graph(graph.name, inputs, tuple(readers_first(writer.operations)), outputs)
 
     def inlined(self, graph: Graph, arguments: Sequence[Operand]) -> list[Operand]:
         """Write a graph's operations for these arguments inline; return its outputs."""

@@ -40,7 +40,7 @@ def without_variables(graph: Graph) -> tuple[Graph, list[int]]:
     writer = _Writer(graph, dict(zip(graph.inputs, inputs, strict=True)), keys, cells)
     assigned = [i for i in keys.values() if cells[i] is not inputs[i]]
     outputs = [*writer.outputs, *[cells[i] for i in assigned]]
-    return Graph(graph.name, inputs, writer.operations, outputs), assigned
+    return Graph(graph.name, inputs, tuple(writer.operations), outputs), assigned
 
 
 def _plain(value: Value) -> Value:
@@ -218,7 +218,7 @@ class _Writer:
             *[own[key] for key in read],
         ]
         outputs = [*writer.outputs, *[cells[key] for key in written]]
-        return Graph(region.name, inputs, writer.operations, outputs)
+        return Graph(region.name, inputs, tuple(writer.operations), outputs)
 
 
 def _assigned(region: Graph, first: int, operation: Operation, keys: Mapping[Value, int]) -> set[int]:

@@ -26,8 +26,8 @@ def run(graph: Graph) -> Graph:
     updates = _updates(live)
     if not updates:
         return graph
-    order = _Order(live, updates).operations
-    return graph if order == list(live) else Graph(graph.name, graph.inputs, order, graph.outputs)
+    order = tuple(_Order(live, updates).operations)
+    return graph if order == live else Graph(graph.name, graph.inputs, order, graph.outputs)
 
 
 def _updates(live: Sequence[Operation]) -> set[Operation]:
