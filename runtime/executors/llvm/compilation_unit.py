@@ -237,17 +237,18 @@ def _load_arguments(kernel: Any, own: Sequence[int]) -> None:
     kernel.ftype, kernel.type = kind, kind.as_pointer()
     addresses, slot = kernel.args
     entry = kernel.blocks[0]
-    blocks = [ir().Block(kernel, "arguments") for _ in range(0, len(old), _MANY)]
+    places = [*dict.fromkeys(own)]  # outputs in the memory of inputs have their addresses
+    blocks = [ir().Block(kernel, "arguments") for _ in range(0, len(places), _MANY)]
     move_slots([each for each in entry.instructions if is_slot(each)], blocks[0])
-    b, new = ir().IRBuilder(), []
+    b, loaded = ir().IRBuilder(), {}
     for number, block in enumerate(blocks):
         b.position_at_end(block)
-        for i in range(number * _MANY, min((number + 1) * _MANY, len(old) - 1)):
-            new.append(b.load(b.gep(addresses, [word(own[i])], source_etype=pointer()), typ=pointer()))
+        for i in places[number * _MANY : (number + 1) * _MANY]:
+            loaded[i] = b.load(b.gep(addresses, [word(i)], source_etype=pointer()), typ=pointer())
         b.branch([*blocks, entry][number + 1])
     entry.instructions = [each for each in entry.instructions if each.parent is entry]
     kernel.blocks[:0] = blocks
-    redirect(instructions_of(kernel.blocks), dict(zip(old, [*new, slot], strict=True)))
+    redirect(instructions_of(kernel.blocks), dict(zip(old, [*map(loaded.get, own), slot], strict=True)))
 
 
 def _emptied(function: Any) -> None:
