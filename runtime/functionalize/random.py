@@ -36,7 +36,7 @@ class StreamVariable:
 
 def with_streams(graph: Graph) -> tuple[Graph, list[StreamVariable]]:
     """Return the graph with an additional variable input for each stream that it draws from, and these variables."""
-    if not any("stream" in operation.attrs for operation in graph.walk()):
+    if not (graph.stateful and any("stream" in operation.attrs for operation in graph.walk())):
         return graph, []
     from . import stateless_drawings
 

@@ -25,9 +25,7 @@ _FRAMES = 20
 def depth(graph: Graph) -> int:
     """Return how deep the regions of a graph are nested."""
     found, level = 0, [graph]
-    while level := [
-        region for each in level for operation in each.operations for region in operation.regions
-    ]:
+    while level := [region for each in level for region in each.regions()]:
         found += 1
     return found
 
