@@ -77,9 +77,9 @@ def optimized(text: str, level: Level = ALL) -> str:
 def assembled(parts: Sequence[ModulePart], level: Level, tasks: Tasks) -> dict[str, bytes]:
     """Return the object files of modules, of which `tasks` may have some, by their keys in the object cache.
 
-    The longest are compiled first, so that no thread waits long for another one at the end.
+    The heaviest are compiled first, so that no thread waits long for another one at the end.
     """
-    names = [_add(tasks, part, level) for part in sorted(parts, key=lambda part: len(part.text))]
+    names = [_add(tasks, part, level) for part in parts]
     return dict(zip(names, tasks.results(names), strict=True))
 
 
@@ -93,7 +93,7 @@ def _add(tasks: Tasks, part: ModulePart, level: Level) -> str:
     """Add the task to compile a module; return the key of its object file."""
     level = COLD if part.is_cold else level
     name = key(f"{tuple(level)}\n{part.text}")
-    tasks.add(name, functools.partial(stored, name, level, lambda: part.text))
+    tasks.add(name, functools.partial(stored, name, level, lambda: part.text), part.weight)
     return name
 
 

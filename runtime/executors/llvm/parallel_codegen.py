@@ -22,7 +22,7 @@ Task = Callable[[], bytes]
 
 
 class Tasks(contextlib.ExitStack):
-    """Tasks that threads run, by name; the thread that needs the results helps.
+    """Tasks that threads run, by name, the heaviest first; the thread that needs the results helps.
 
     The results are needed inside of the `with` block, which may enter other contexts for all tasks.
     """
@@ -30,15 +30,15 @@ class Tasks(contextlib.ExitStack):
     def __init__(self) -> None:
         super().__init__()
         self._rest: dict[str, Task] = {}
+        self._weights: dict[str, int] = {}
         self._found: dict[str, bytes] = {}
-        self._known: set[str] = set()
         self._errors: list[Exception] = []
         self._threads: list[threading.Thread] = []
 
-    def add(self, name: str, task: Task) -> None:
-        """Add a task, unless it is known."""
-        if name not in self._known:
-            self._known.add(name)
+    def add(self, name: str, task: Task, weight: int = 0) -> None:
+        """Add a task, unless it is known. `weight` is the time that it takes."""
+        if name not in self._weights:
+            self._weights[name] = weight
             self._rest[name] = task
 
     def begin(self) -> None:
@@ -48,7 +48,7 @@ class Tasks(contextlib.ExitStack):
 
     def results(self, names: Sequence[str]) -> list[bytes]:
         """Return the results of some tasks. Other tasks that have not begun are dropped."""
-        for other in self._known.difference(names):
+        for other in self._weights.keys() - names:
             self._rest.pop(other, None)
         busy = sum(thread.is_alive() for thread in self._threads)
         for _ in range(min(len(self._rest), processors()) - 1 - busy):
@@ -73,12 +73,14 @@ class Tasks(contextlib.ExitStack):
 
     def _run(self) -> None:
         while not self._errors:
-            try:
-                name, task = self._rest.popitem()
-            except KeyError:
+            # Other threads add and take tasks meanwhile.
+            name = max(self._rest.copy(), key=self._weights.__getitem__, default=None)
+            if name is None:
                 return
+            task = self._rest.pop(name, None)
             try:
-                self._found[name] = task()
+                if task is not None:
+                    self._found[name] = task()
             except Exception as error:
                 self._errors.append(error)
 

@@ -149,7 +149,7 @@ def test_nests_are_compiled_while_other_functions_are_printed(
     assert "kernel" in printed
 
 
-def test_the_longest_modules_are_compiled_first(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_heaviest_modules_are_compiled_first(monkeypatch: pytest.MonkeyPatch) -> None:
     compiled: list[str] = []
 
     def stored(name: str, level: Level, write: Callable[[], str]) -> bytes:
@@ -158,8 +158,14 @@ def test_the_longest_modules_are_compiled_first(monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(llvm_engine, "stored", stored)
     monkeypatch.setattr(parallel_codegen, "processors", lambda: 1)
-    llvm_engine.assembled([*map(ModulePart, ("bb", "dddd", "a", "ccc"))], FEWEST, Tasks())
-    assert compiled == ["dddd", "ccc", "bb", "a"]
+    short, loop, long = "ret\n" * 20, "br, !llvm.loop !0\n", "store\n" * 90
+    tasks = Tasks()
+    llvm_engine.begin(ModulePart(loop), FEWEST, tasks)  # with one processor, it waits for the others
+    llvm_engine.assembled(
+        [ModulePart(loop), ModulePart(long, is_cold=True), ModulePart(short)], FEWEST, tasks
+    )
+    assert compiled == [loop, long, short]
+    assert len(long) > len(short) > len(loop)
 
 
 def test_the_modules_have_similar_weights() -> None:
