@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import functools
+import importlib
 import json
 import os
 import resource
@@ -222,9 +223,10 @@ def _watch(stages: Stages) -> None:
         stages.watch(owner, attribute, name)
     plan.compile = compile  # type: ignore[attr-defined]
     stages.watch(plan, "compile", "plan: Python's compiler")
-    for each in pass_table.PASSES:
-        stages.watch(sys.modules[each.run.__module__], "run", f"optimize: {each.name}")
-    fresh = [each._replace(run=sys.modules[each.run.__module__].run) for each in pass_table.PASSES]
+    modules = [importlib.import_module(f"agc.runtime.optimize.{each.name}") for each in pass_table.PASSES]
+    for module, each in zip(modules, pass_table.PASSES, strict=True):
+        stages.watch(module, "run", f"optimize: {each.name}")
+    fresh = [each._replace(run=module.run) for module, each in zip(modules, pass_table.PASSES, strict=True)]
     pass_manager.PASSES = tuple(fresh)
 
 

@@ -67,7 +67,7 @@ def _round(
     observe: Observer | None,
 ) -> Graph:
     for each in PASSES:
-        has_work = each.needs is None or not each.needs.isdisjoint(graph.ops)
+        has_work = each.needs is None or any(op.name in each.needs for op in graph.ops)
         if has_work and each.may_run(options) and settled.get(each.name) is not graph:
             if each.counts_readers:
                 graph = _pruned(graph, options, settled, observe)

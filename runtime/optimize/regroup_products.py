@@ -10,9 +10,14 @@ The sums of products may be rounded in another order.
 from __future__ import annotations
 
 from ..ir.graph import Graph
-from . import batch_loop_matmul, delay_loop_matmul, tile_rows
+from ..ops.framework.region_ops import WHILE
+from . import tile_rows
 
 
 def run(graph: Graph) -> Graph:
     """Return the graph with its products regrouped."""
-    return tile_rows.run(delay_loop_matmul.run(batch_loop_matmul.run(graph)))
+    if WHILE in graph.ops:
+        from . import batch_loop_matmul, delay_loop_matmul  # imported for these graphs only
+
+        graph = delay_loop_matmul.run(batch_loop_matmul.run(graph))
+    return tile_rows.run(graph)

@@ -13,14 +13,16 @@ another number of threads. The pass runs after all others.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from ..ir.graph import Graph, Operand
 from ..ops.linalg.matmul import matmul_op
 from .options import OptimizerOptions, may_change_loops
 from .rewriter import Rewriter
 from .row_groups import RowGroup, large_shapes, row_groups
-from .tile_loop import LoopBody, TiledGroup, add_loops
-from .tile_sizes import tilings
+
+if TYPE_CHECKING:
+    from .tile_loop import TiledGroup
 
 LARGE = 1 << 26
 """The bytes from which on a tensor is computed in tiles."""
@@ -37,6 +39,9 @@ def _tiled(graph: Graph) -> Graph:
     if next(graph.regions(), None) is not None:
         graph = Rewriter(graph).run({}, _tiled)
     for shape in large_shapes(graph, LARGE):
+        from .tile_loop import TiledGroup  # imported for such graphs only
+        from .tile_sizes import tilings
+
         tiles = tilings(shape, TILE)
         for group in row_groups(graph, shape) if tiles else ():
             loops = [TiledGroup(group, each) for each in tiles]
@@ -64,6 +69,8 @@ def _with_loops(graph: Graph, group: RowGroup, loops: Sequence[TiledGroup]) -> G
         else:
             waiting.update(operation.outputs)
             late.append(operation)
+    from .tile_loop import LoopBody, add_loops
+
     body = LoopBody(graph.operations[last].origin)
     add_loops(body, group, loops)
     operations = (*early, *body.operations, *late, *graph.operations[last + 1 :])

@@ -8,6 +8,7 @@ import agc.runtime as tf
 import pytest
 from agc.runtime.ir.graph import Graph
 from agc.runtime.ir.parser import parse
+from agc.runtime.ops.framework.op import REGISTRY
 from agc.runtime.optimize import PASSES, OptimizerOptions, Pass, optimize, optimize_for_shapes, pass_manager
 from agc.runtime.optimize.ssa_rename import rename_values
 from support import golden
@@ -41,6 +42,14 @@ def test_a_pass_without_changes_returns_the_same_graph(each: Pass) -> None:
         for _ in range(3):
             graph = each.run(graph, OptimizerOptions())
         assert each.run(graph, OptimizerOptions()) is graph, case.title
+
+
+@pytest.mark.parametrize("each", PASSES, ids=[each.name for each in PASSES])
+def test_the_operations_that_a_pass_needs_are_in_its_golden_cases(each: Pass) -> None:
+    graphs = [parse(case.source, check=False) for case in golden.read(FOLDER / f"{each.name}.txt")]
+    found = {op.name for graph in graphs for op in graph.ops}
+    assert each.needs is None or each.needs & found
+    assert each.needs is None or each.needs <= REGISTRY.keys()
 
 
 def test_every_pass_has_a_file_and_a_title_only_once() -> None:
