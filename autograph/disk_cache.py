@@ -14,11 +14,15 @@ in the environment leaves the disk alone.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import stat
 import sys
 from collections.abc import Callable, Iterator
+
+try:
+    from _blake2 import blake2b  # that of hashlib, whose import takes long, since it loads OpenSSL
+except ImportError:
+    from hashlib import blake2b
 
 _DIGEST = 32  # bytes
 _BINARY = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
@@ -226,7 +230,7 @@ def _files(top: str) -> Iterator[tuple[str, int, int]]:
 
 def digest(*parts: bytes) -> bytes:
     """Return a digest of the parts, and of where each of them ends."""
-    digest = hashlib.blake2b(digest_size=_DIGEST)
+    digest = blake2b(digest_size=_DIGEST)
     for part in parts:
         digest.update(b"%d:" % len(part))
         digest.update(part)

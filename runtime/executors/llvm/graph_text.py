@@ -12,10 +12,10 @@ from __future__ import annotations
 import json
 from array import array
 from collections.abc import Hashable
-from hashlib import sha256
 from typing import Any
 
 import numpy as np
+from agc.autograph.disk_cache import digest
 
 from ...ir import value_keys
 from ...ir.attribute_json import array_data, attribute_data, attribute_from
@@ -31,7 +31,7 @@ def graph_text(graph: Graph, most: int) -> str:
         writer.graph(each)
     if sum(each.nbytes for each in writer.constants.values()) > most:
         raise ValueError("the constants are large")
-    numbers = sha256(array("q", writer.numbers).tobytes()).hexdigest()
+    numbers = digest(array("q", writer.numbers).tobytes()).hex()
     constants = [array_data(each) for each in writer.constants.values()]
     return json.dumps([writer.described, constants, numbers])
 

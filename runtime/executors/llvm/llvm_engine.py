@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import hashlib
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
+
+from agc.autograph.disk_cache import digest
 
 from . import codegen_switches, object_cache
 from .opt_levels import ALL, COLD, Level
@@ -113,7 +114,7 @@ def stored(name: str, level: Level, write: Callable[[], str]) -> bytes:
 
 def key(text: str) -> str:
     """Return the key of code for this machine in the object cache; `text` is all that the code depends on besides."""
-    return hashlib.sha256(f"{_host()}\n{text}".encode()).hexdigest()
+    return digest(_host().encode(), text.encode()).hex()
 
 
 @contextlib.contextmanager
