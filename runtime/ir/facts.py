@@ -9,8 +9,7 @@ negative.scalar["f"]                is the expression on Python's floats
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import InitVar, dataclass, field
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 
@@ -53,7 +52,6 @@ class DeclaredFacts(TypedDict, total=False):
     export: Sequence[str]
 
 
-@dataclass(eq=False, kw_only=True, repr=False)
 class FactRecord:
     """The facts of one operation.
 
@@ -86,19 +84,25 @@ class FactRecord:
     fills: int | None = None
     in_place: Callable[[Callable[..., Any]], Callable[..., Any]] | None = None
     ufunc: np.ufunc | None = None
-    out: Mapping[str, Any] = field(default_factory=dict)
+    out: Mapping[str, Any]
     reuses: tuple[int, ...] = (0,)
-    scalar: Mapping[str, Any] = field(default_factory=dict)
-    numpy_scalar: Mapping[str, Any] = field(default_factory=dict)
+    scalar: Mapping[str, Any]
+    numpy_scalar: Mapping[str, Any]
     interval: Callable[..., Any] | None = None
     reducer: BlockReduction | None = None
     batch: BatchingRule | None = None
     formula: Callable[..., Any] | None = None
     element_operands: int = 0
-    export: InitVar[Sequence[str]] = ()
 
-    def __post_init__(self, export: Sequence[str]) -> None:
-        self.out, self.scalar, self.numpy_scalar = map(_by_kind, (self.out, self.scalar, self.numpy_scalar))
+    def __init__(self, **facts: Unpack[DeclaredFacts]) -> None:
+        unknown = facts.keys() - DeclaredFacts.__annotations__.keys()
+        if unknown:
+            raise TypeError(f"an operation has no facts {unknown}")
+        export = facts.pop("export", ())
+        vars(self).update(facts)
+        self.out = _by_kind(facts.get("out", {}))
+        self.scalar = _by_kind(facts.get("scalar", {}))
+        self.numpy_scalar = _by_kind(facts.get("numpy_scalar", {}))
         if self.batch is None and Trait.ELEMENTWISE in self.traits:
             self.batch = elementwise
         exports.export(*export)(self)

@@ -13,9 +13,12 @@ import itertools
 import os
 import threading
 from collections.abc import Callable
-from queue import SimpleQueue
+from typing import TYPE_CHECKING
 
 from ..core.fp_errors import SILENCE, begin, end
+
+if TYPE_CHECKING:
+    from queue import SimpleQueue
 
 
 class _Job:
@@ -48,13 +51,18 @@ class _Job:
 
 
 class _Crew:
+    jobs: SimpleQueue[_Job]
+
     def __init__(self) -> None:
-        self.jobs: SimpleQueue[_Job] = SimpleQueue()
         self.size = 0
         self.lock = threading.Lock()
 
     def grow(self, size: int) -> None:
+        from queue import SimpleQueue  # at first use: most programs need no pool
+
         with self.lock:
+            if not self.size:
+                self.jobs = SimpleQueue()
             while self.size < size:
                 self.size += 1
                 threading.Thread(target=_serve, args=(self.jobs,), name="agc-crew", daemon=True).start()

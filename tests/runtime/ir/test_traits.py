@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from agc.runtime import dtypes, errors
 from agc.runtime.executors.plan.fusion.elementwise_templates import formula
+from agc.runtime.ir.op_def import OpDef
 from agc.runtime.ir.traits import (
     ELEMENTWISE,
     FRESH_RESULT,
@@ -118,3 +119,8 @@ def test_the_statements_for_a_buffer_compute_what_the_kernel_computes(name: str)
             for statement in statements:
                 exec(statement.format(*(f"x{i}" for i in range(len(arrays))), **holes), scope)
         assert bits(scope["o"]) == bits(expected)
+
+
+def test_a_declaration_with_an_unknown_fact_is_refused() -> None:
+    with pytest.raises(TypeError, match="an operation has no facts"):
+        OpDef(lambda x: x, "plus_one", cost=1, price=2)  # type: ignore[call-arg]
