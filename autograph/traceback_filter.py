@@ -77,26 +77,27 @@ def filter_tracebacks(package: str, loaded: str = "") -> None:
 def _filter_members(members: Mapping[str, Any]) -> None:
     for name, member in list(members.items()):
         kind: Any = type(member)
-        if kind in _WRAPPERS:
-            member = getattr(member, _WRAPPERS[kind])
-            kind = type(member)
         if kind is types.FunctionType:
             if not name.startswith("_") or name.endswith("__") or name in _CALLED_BY_C:
                 _filter_function(member)
-        elif _has_function(kind):
-            _filter_members({name: member.__func__})
-        elif issubclass(kind, property):
-            _filter_members({"fget": member.fget, "fset": member.fset, "fdel": member.fdel})
-        elif issubclass(kind, type) and member not in _CLASSES:
-            _CLASSES.add(member)
-            if is_own_file(getattr(sys.modules.get(member.__module__), "__file__", None) or ""):
-                _filter_members(vars(member))
+        elif issubclass(kind, type):
+            if member not in _CLASSES:
+                _CLASSES.add(member)
+                if is_own_file(getattr(sys.modules.get(member.__module__), "__file__", None) or ""):
+                    _filter_members(vars(member))
+        else:
+            for part in _PARTS[kind]:
+                _filter_members({name: getattr(member, part)})
 
 
-@functools.cache
-def _has_function(kind: type) -> bool:
-    """Return whether objects of a class hold a function in a slot: operators in C."""
-    return type(getattr(kind, "__func__", None)) is types.MemberDescriptorType
+class _Parts(dict[type, tuple[str, ...]]):
+    """The attributes in which the objects of each class hold functions."""
+
+    def __missing__(self, kind: type) -> tuple[str, ...]:
+        # Operators in C hold a function in a slot.
+        is_operator = type(getattr(kind, "__func__", None)) is types.MemberDescriptorType
+        self[kind] = ("__func__",) if is_operator else ()
+        return self[kind]
 
 
 def _filter_function(function: types.FunctionType) -> None:
@@ -107,10 +108,12 @@ def _filter_function(function: types.FunctionType) -> None:
 
 def _filtered(code: types.CodeType) -> types.CodeType:
     """Return `code` with the handler for its whole body, and for the functions that it defines."""
-    constants = [
-        _filtered(c) if type(c) is types.CodeType and not c.co_name.startswith("<") else c
-        for c in code.co_consts
-    ]
+    constants = code.co_consts
+    if types.CodeType in map(type, constants):
+        constants = tuple(
+            _filtered(c) if type(c) is types.CodeType and not c.co_name.startswith("<") else c
+            for c in constants
+        )
     return _with_handler(code, constants, _filter)
 
 
@@ -232,12 +235,15 @@ def _encoded(number: int) -> bytes:
 _ROWS = re.compile(rb"[\x80-\xff][\x00-\x7f]*")
 _LIBRARIES = sys.stdlib_module_names | {"numpy"}
 _LARGEST_OPERAND = 255
-_WRAPPERS = {
-    staticmethod: "__func__",
-    classmethod: "__func__",
-    functools.cached_property: "func",
-    type(functools.cache(_encoded)): "__wrapped__",
-}
+_PARTS = _Parts(
+    {
+        staticmethod: ("__func__",),
+        classmethod: ("__func__",),
+        property: ("fget", "fset", "fdel"),
+        functools.cached_property: ("func",),
+        type(functools.cache(_encoded)): ("__wrapped__",),
+    }
+)
 _CALLED_BY_C = {"_call", "_converted"}
 """The methods that the C function in the slot `__call__` of an operation runs."""
 _COMPILER = tuple(
