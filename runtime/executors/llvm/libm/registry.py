@@ -13,7 +13,7 @@ import importlib
 import inspect
 import weakref
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from llvmlite import ir
 
@@ -29,8 +29,7 @@ FEW = 8
 _calls: weakref.WeakKeyDictionary[ir.Function, int] = weakref.WeakKeyDictionary()
 
 
-@dataclass(frozen=True)
-class LibmFunction:
+class LibmFunction(NamedTuple):
     """A function of floats that can be emitted into a module.
 
     `module` of this package has its formula, under the same name. `ulp` bounds the error of float32 and float64
@@ -40,7 +39,7 @@ class LibmFunction:
     name: str
     module: str
     ulp: tuple[float, float]
-    arity: int = field(default=1)
+    arity: int = 1
 
     @property
     def formula(self) -> Formula:

@@ -24,7 +24,6 @@ from ..codegen.parallel_loops import runner
 from ..codegen.rule_registry import RefusedError
 from . import gemm_blocked, gemm_kernel_ir, gemm_packing
 from .blas_calls import Matrix, ProductSizes, multiply_add, shares_products
-from .gemm_small import ProductShape, product
 
 LARGE = 1 << 14
 """The number of multiplications from which on general functions are as fast as one specialized for the sizes."""
@@ -157,6 +156,8 @@ class Product:
     def _in_registers(self, a: Register, b: Register, c: Register) -> None:
         if self.b.turned:
             b = self._transposed(b)
+        from .gemm_small import ProductShape, product  # imported for small products only
+
         kind = ProductShape(self.dtype, self.m, self.n, self.k, self.a.turned)
         self.e.b.call(product(self.e.module, kind), [a, b, c])
 
