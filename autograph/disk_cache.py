@@ -222,7 +222,8 @@ def _files(top: str) -> Iterator[tuple[str, int, int]]:
         return
     for entry in os.scandir(top):
         if entry.is_dir():
-            yield from _files(entry.path)
+            if entry.name != "__pycache__":
+                yield from _files(entry.path)
         elif entry.name.endswith(".py"):
             status = entry.stat()
             yield entry.path, status.st_size, status.st_mtime_ns
