@@ -61,8 +61,8 @@ class Converter:
         self._printed: ModuleType = operators if usual is None else usual._printed
         self._permanent: Permanent = {}
         self._plain = PlainCallees()
-        # The same as `converted`, in less time while nothing is staged.
-        self.operator = self._plain.operator(self.converted, operators, self._permanent)
+        # `operator` is the same as `converted`, in less time while nothing is staged.
+        self.operator, self.receiver = self._plain.operators(self.converted, operators, self._permanent)
 
     @property
     def stages_print(self) -> bool:
@@ -120,7 +120,7 @@ class Converter:
     def function(self, f: FunctionType) -> FunctionType:
         known = self._permanent.get(f)
         if known is not None:
-            result, code, defaults, kwdefaults = known
+            result, code, defaults, kwdefaults, _ = known
             if f.__code__ is code and f.__defaults__ is defaults and f.__kwdefaults__ is kwdefaults:
                 return result
         own = self._in_place.with_own_code(f)  # the result may be called after the trace
@@ -135,7 +135,8 @@ class Converter:
         if handler != self._library_function and _is_permanent(f):
             if len(self._permanent) > 10_000:
                 self._permanent.clear()
-            self._permanent[f] = result, f.__code__, f.__defaults__, f.__kwdefaults__
+            plain = f if self._plain.has(f) else result
+            self._permanent[f] = result, f.__code__, f.__defaults__, f.__kwdefaults__, plain
         return result  # type: ignore[no-any-return]
 
     def method(self, f: MethodType) -> MethodType:
@@ -279,11 +280,21 @@ def unchanged(f: Any) -> Any:
 
 
 def _is_permanent(f: FunctionType) -> bool:
-    """Return whether `f` lives as long as its module, so that it can be cached without a leak."""
-    if f.__closure__ is not None or "<locals>" in f.__qualname__:
-        return False
+    """Return whether `f` lives as long as its module, so that it can be cached without a leak.
+
+    A closure does if its module or class holds it, or a decorator's function around it, by its name.
+    """
     module = sys.modules.get(f.__module__) if isinstance(f.__module__, str) else None
-    return module is not None and module.__dict__ is f.__globals__
+    if module is None or "<locals>" in f.__qualname__:
+        return False
+    if f.__closure__ is None:
+        return module.__dict__ is f.__globals__
+    holder: Any = module
+    for name in f.__qualname__.split("."):
+        holder = getattr(holder, "__dict__", {}).get(name)
+    while holder is not None and holder is not f:
+        holder = getattr(holder, "__dict__", {}).get("__wrapped__")
+    return holder is f
 
 
 def _is_straight(f: FunctionType) -> bool:

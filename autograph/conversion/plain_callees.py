@@ -1,24 +1,28 @@
-"""The operator `converted`, which is quick while nothing is staged.
+"""The operators `converted` and `receiver`, which are quick while nothing is staged.
 
-    step(x)   ==>   ag__.converted(step)(x)
+    step(x)         ==>   ag__.converted(step)(x)
+    xs.append(x)    ==>   ag__.receiver(xs, "append").append(x)
 
 This runs at each call, so it is quick for callables that plain values do not need converted: built-in functions and
 methods, classes, functions that are converted already, and leaves (`function_code.is_leaf`). The C extension
-native_callees.c does the same in less time, and looks results of conversions up, too.
+native_callees.c does the same in less time, and looks results of conversions up, too. `receiver` returns an object
+with methods in C as it is: the call then needs no bound method.
 """
 
 from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
-from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType, SimpleNamespace
 from typing import Any
 
 from ..introspection.frames import STAND_INS
 
 Operator = Callable[[Any], Callable[..., Any]]
-Permanent = dict[FunctionType, tuple[FunctionType, CodeType, Any, Any]]
-"""A function → its converted form, and the code and defaults for which that is valid."""
+Receiver = Callable[[Any, str], Any]
+NATIVE = frozenset({list, dict, set})
+Permanent = dict[FunctionType, tuple[FunctionType, CodeType, Any, Any, FunctionType]]
+"""A function → its converted form, the code and defaults for which that is valid, and its form for plain values."""
 
 
 class PlainCallees:
@@ -36,21 +40,26 @@ class PlainCallees:
         if is_permanent and len(self._functions) < 10_000:
             self._functions.add(f)
 
+    def has(self, f: FunctionType) -> bool:
+        return id(f.__code__) in self._codes
+
     def clear(self) -> None:
         self._functions.clear()
         self._codes.clear()
 
-    def operator(self, converted: Operator, operators: ModuleType, permanent: Permanent) -> Operator:
-        """Return the operator of a converter, whose results are called at once; `converted` does the rest."""
+    def operators(
+        self, converted: Operator, operators: ModuleType, permanent: Permanent
+    ) -> tuple[Operator, Receiver]:
+        """Return the operators of a converter, whose results are called at once; `converted` does the rest."""
         try:
             from . import _native_callees  # type: ignore[attr-defined, unused-ignore]
         except ImportError:  # there was no C compiler at installation
             return self.in_python(converted, operators)
         arguments = converted, vars(operators), permanent, self._codes, STAND_INS
-        return _native_callees.operator(*arguments)  # type: ignore[no-any-return]
+        return _native_callees.operators(*arguments)  # type: ignore[no-any-return]
 
-    def in_python(self, converted: Operator, operators: ModuleType) -> Operator:
-        """Return the operator without the C extension."""
+    def in_python(self, converted: Operator, operators: ModuleType) -> tuple[Operator, Receiver]:
+        """Return the operators without the C extension."""
         functions, codes = self._functions, self._codes
 
         def quick(f: Any) -> Callable[..., Any]:
@@ -73,4 +82,9 @@ class PlainCallees:
                 return f  # type: ignore[no-any-return]
             return converted(f)
 
-        return quick
+        def receiver(value: Any, name: str) -> Any:
+            if type(value) in NATIVE:
+                return value
+            return SimpleNamespace(**{name: quick(getattr(value, name))})
+
+        return quick, receiver

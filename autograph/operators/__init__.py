@@ -28,7 +28,7 @@ from .variables import attr, cell, item, items, ld_cell, own_list
 __all__ = [
     "f_back", "leveled", "live", "building", "backends", "PYTHON", "type", "list",
     "cond", "cases", "keep", "while_loop", "for_loop", "until", "if_exp", "and_", "or_", "not_", "compare", "check",
-    "converted", "ld", "ld_cell", "Undefined", "Pending", "attr", "item", "items", "cell",
+    "converted", "receiver", "ld", "ld_cell", "Undefined", "Pending", "attr", "item", "items", "cell",
     "print_", "eq", "ne", "own_list",
     "listed", "gone_through", "selected", "joined", "only", "part", "known", "decided",
     "put", "put_updated", "within", "at", "has_length", "is_", "in_", "not_in",
@@ -36,7 +36,7 @@ __all__ = [
 
 # `converted(f)` returns `f` or its converted version, to be called at once: see conversion.py.
 converter = Converter(sys.modules[__name__])
-converted = converter.operator
+converted, receiver = converter.operator, converter.receiver
 
 live: int  # whether some backend owns values now
 building: int  # the same, or a graph is being built by code that is not converted

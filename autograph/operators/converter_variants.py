@@ -34,5 +34,5 @@ def _made(options: ConversionOptions) -> Converter:
     vars(variant).update(vars(operators))
     show_liveness(variant)
     converter = Converter(variant, options, operators.converter)
-    vars(variant).update(converter=converter, converted=converter.operator)
+    vars(variant).update(converter=converter, converted=converter.operator, receiver=converter.receiver)
     return converter

@@ -76,8 +76,11 @@ class StageCalls(ExpressionPass):
         if name not in FRAME_LOOKERS and any(keyword.arg == "stacklevel" for keyword in node.keywords):
             callee = LEVELED.expression(callee, ag=self.context.ag, callee=callee)
         if not self.is_left_alone(node.func) or self.copies(new):
-            callee = CONVERTED.expression(callee, ag=self.context.ag, callee=callee)
+            callee = self.staged(callee)
         return new if callee is new.func else evolve(new, func=callee)
+
+    def staged(self, callee: gast.expr) -> gast.expr:
+        return CONVERTED.expression(callee, ag=self.context.ag, callee=callee)
 
     def is_builtin(self, callee: gast.expr, name: str) -> bool:
         """Return whether a callee is the builtin of this name, and not a variable."""

@@ -5,21 +5,28 @@ len(x)               stays: a built-in function
 xs = []
 xs.append(x)         stays: a method of a built-in container
 def inner(): …
-inner()              stays: a function that is converted with the one around it"""
+inner()              stays: a function that is converted with the one around it
+x.append(y)          ==>     ag__.receiver(x, "append").append(y)      `x` itself if it is a list"""
 
 from __future__ import annotations
 
+from collections import deque
 from functools import cached_property
 from typing import Any
 
 import gast
 
 from ..analysis.container_types import Containers
-from ..syntax.tree_queries import evolve, inside
+from ..syntax.node_builders import text
+from ..syntax.template import Template
+from ..syntax.tree_queries import at, evolve, inside, root
 from .base import Context
 from .stage_calls import StageCalls
 
 DEFINITIONS = (gast.FunctionDef, gast.AsyncFunctionDef)
+METHODS = frozenset(name for kind in (list, dict, set, str, deque) for name in vars(kind))
+
+RECEIVER = Template("$ag.receiver($value, $name)")
 
 
 class StagePlainCalls(StageCalls):
@@ -47,6 +54,18 @@ class StagePlainCalls(StageCalls):
             case gast.Attribute(value=gast.Name(id=name)) if scope and name in scope.containers:
                 return True
         return super().is_left_alone(callee)
+
+    def staged(self, callee: gast.expr) -> gast.expr:
+        if not isinstance(callee, gast.Attribute) or callee.attr.startswith(
+            "__"
+        ):  # a private name is mangled
+            return super().staged(callee)
+        around = root(callee)  # a global variable is most often a module or a class
+        if around is not None and around not in self.names.bound and callee.attr not in METHODS:
+            return super().staged(callee)
+        name = at(text(callee.attr), callee)
+        value = RECEIVER.expression(callee, ag=self.context.ag, value=callee.value, name=name)
+        return evolve(callee, value=value)
 
     def copies(self, call: gast.Call) -> bool:
         return False
@@ -78,7 +97,8 @@ class _Scope:
             for node in inside(self.node.body)
             if isinstance(node, DEFINITIONS) and not node.decorator_list
         }
-        own = {name for name in defined & self._local.local if len(bindings[name]) == 1}
+        lambdas = {name for name, (value, *_) in bindings.items() if isinstance(value, gast.Lambda)}
+        own = {name for name in (defined | lambdas) & self._local.local if len(bindings[name]) == 1}
         return own | (self.around.functions - self._hidden if self.around else set())
 
     @cached_property

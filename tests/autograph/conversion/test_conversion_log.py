@@ -31,7 +31,7 @@ def restored():
 
 
 def is_converted(f):
-    return operators.converted(f) is not f
+    return operators.converter.converted(f) is not f
 
 
 def test_the_log_lists_converted_and_skipped_functions():

@@ -1,9 +1,11 @@
-"""The operator `converted` while nothing is staged: in C and in Python."""
+"""The operators `converted` and `receiver` while nothing is staged: in C and in Python."""
 
 import functools
+import gc
 import math
 import sys
 import warnings
+import weakref
 
 import pytest
 from agc.autograph import operators as ag__
@@ -12,16 +14,26 @@ from agc.autograph.introspection import frames
 
 converter = ag__.converter
 OPERATORS = {
-    "c": converter.operator,
+    "c": (converter.operator, converter.receiver),
     "python": converter._plain.in_python(converter.converted, ag__),
 }
 
 
 @pytest.fixture(params=OPERATORS)
-def operator(request, monkeypatch):
+def operators(request, monkeypatch):
     monkeypatch.setattr(ag__, "live", 0)
     monkeypatch.setattr(ag__, "building", 0)
     return OPERATORS[request.param]
+
+
+@pytest.fixture
+def operator(operators):
+    return operators[0]
+
+
+@pytest.fixture
+def receiver(operators):
+    return operators[1]
 
 
 def looping(n, step=1):
@@ -78,6 +90,93 @@ def test_methods_are_bound_to_the_same_object(operator):
     assert operator(functools.partial(looping, step=2))(5) == 9
 
 
+def test_a_partial_has_the_converted_function(operator):
+    sine = functools.partial(math.sin, 2.0)
+    assert operator(sine) is sine
+    converted = operator(functools.partial(calling, 4))
+    assert converted.func is operator(calling)
+    assert converted() == 11
+
+
+def decorated(f):
+    @functools.wraps(f)
+    def wrapper(*args):
+        return f(*args)
+
+    return wrapper
+
+
+@decorated
+@decorated
+def twice_decorated(n):
+    return looping(n)
+
+
+class Derived(Counter):
+    def add(self, n):
+        return super().add(n) + 1
+
+
+@pytest.mark.parametrize("f", [twice_decorated, twice_decorated.__wrapped__, Derived.add])
+def test_closures_that_a_module_holds_are_converted_once(operator, f):
+    assert operator(f) is not f
+    assert operator(f) is operator(f)
+
+
+def test_the_conversion_of_a_local_closure_does_not_keep_it(operator):
+    def reference():
+        def closure(n):
+            return closure(0) if n else looping(2)
+
+        assert operator(closure)(1) == 3
+        return weakref.ref(closure)
+
+    dead = reference()
+    gc.collect()
+    assert dead() is None
+
+
+@pytest.mark.parametrize("value", [[1], {1: 2}, {3}])
+def test_the_receiver_of_a_method_in_c_is_the_object(receiver, value):
+    assert receiver(value, "copy") is value
+
+
+def test_the_receiver_of_a_converted_method_has_its_conversion(receiver):
+    counter = Counter()
+    assert receiver(counter, "add").add(3) == 3
+    assert receiver(counter, "add").add is not counter.add
+    assert receiver(Loud([2, 2]), "count").count(2) == 2
+
+
+def test_an_attribute_of_an_instance_hides_the_method_of_its_class(receiver):
+    counter = Counter()
+    counter.add = looping
+    assert receiver(counter, "add").add(4) == 10
+
+
+def test_a_receiver_evaluates_an_attribute_once(receiver):
+    seen = []
+
+    class Lazy:
+        @property
+        def step(self):
+            seen.append("step")
+            return looping
+
+        def __getattr__(self, name):
+            seen.append(name)
+            return looping
+
+    assert receiver(Lazy(), "step").step(2) == 3
+    assert receiver(Lazy(), "other").other(3) == 6
+    assert seen == ["step", "other"]
+
+
+def test_a_missing_method_is_pythons_error(receiver):
+    with pytest.raises(AttributeError, match="'Counter' object has no attribute 'gone'"):
+        receiver(Counter(), "gone")
+
+
 def test_functions_that_read_frames_are_replaced(operator):
     assert operator(sys._getframe) is frames.STAND_INS[sys._getframe]
     assert operator(warnings.warn) is frames.STAND_INS[warnings.warn]
@@ -107,15 +206,20 @@ def test_while_a_graph_is_built_all_is_converted(operator, monkeypatch):
 def calls_seen(monkeypatch, f, *arguments):
     """Return the names of the callees that `f` looks up, and its result."""
     seen = []
-    found = ag__.converted
+    found, found_receiver = ag__.converted, ag__.receiver
 
     def converted(callee):
         seen.append(callee.__name__)
         return found(callee)
 
+    def receiver(value, name):
+        seen.append(name)
+        return found_receiver(value, name)
+
     monkeypatch.setattr(ag__, "live", 0)
     monkeypatch.setattr(ag__, "building", 0)
     monkeypatch.setattr(ag__, "converted", converted)
+    monkeypatch.setattr(ag__, "receiver", receiver)
     return convert(f)(*arguments), seen
 
 
@@ -178,6 +282,11 @@ def rebound(n):
     return xs
 
 
+def with_lambda(x):
+    double = lambda v: v * 2  # noqa: E731
+    return double(x)
+
+
 def local_class():
     xs = []
 
@@ -194,6 +303,7 @@ def local_class():
     [
         (methods_of_containers, (2,), ["append"] * 2),
         (nested, (0,), []),
+        (with_lambda, (2,), []),
         (shadowed, ("a",), ["upper"]),
         (redefined, (0,), ["inner"]),
         (of_the_module, (), ["append"]),
