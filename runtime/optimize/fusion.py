@@ -29,6 +29,7 @@ from ..ir.value_types import TensorType
 from ..ops.framework.fusion_traits import cost, reduces, works_on_elements
 from ..ops.framework.region_ops import FUSED
 from ..ops.state.variable_ops import read_variable
+from .delay_growth import delayed
 from .options import OptimizerOptions
 from .speculation import is_speculatable
 
@@ -80,7 +81,7 @@ class _Fusing:
         self.done = done
         self.made: list[Operation] = []
         self.open: dict[Operand, _Group] = {}  # by result
-        self.live = graph.live_operations()
+        self.live = delayed(graph.live_operations())
         self.joined: set[Operation] = set()
 
     @functools.cached_property
