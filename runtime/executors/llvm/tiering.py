@@ -56,9 +56,6 @@ if TYPE_CHECKING:
 HOT = 0.1
 """Seconds that a graph must have run before a further call compiles it, which takes about as long for a small graph."""
 
-EACH = 1e-6
-"""Further seconds for each operation of the graph."""
-
 OFTEN = 20
 """The factor of the time after which shapes that fit a pattern get native code of their own."""
 
@@ -86,6 +83,7 @@ class TieredRunner:
     """A graph that starts in the plan, and may be compiled while it is in use."""
 
     def __init__(self, graph: Graph, plan: Runner) -> None:
+        self.hot = HOT
         self._graph = graph
         self._plan = plan
         self._trials: dict[Any, TierState] = {}
@@ -97,11 +95,6 @@ class TieredRunner:
         )
         self._by_value: tuple[int, ...] = ()  # the inputs that native code is specialized for by value
         self._refused = 0  # combinations of shapes without native code
-
-    @functools.cached_property
-    def hot(self) -> float:
-        """The seconds after which compilation begins."""
-        return HOT + EACH * sum(1 for _ in self._graph.walk())
 
     def refuse(self) -> None:
         """Count a combination of shapes that cannot be compiled."""

@@ -21,7 +21,6 @@ def _compiled_by_the_second_call(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tiering, "ask", tiering._compile)
     monkeypatch.setattr(tiering.compiler, "left", lambda: np.inf)
     monkeypatch.setattr(tiering, "HOT", 0.0)
-    monkeypatch.setattr(tiering, "EACH", 0.0)
     monkeypatch.delenv("AGC_JIT")
 
 
