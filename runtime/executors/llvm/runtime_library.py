@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from string import Template
 
 from .arena import HEAD, LARGEST
 from .call.kernel import INTERRUPTED
@@ -21,7 +20,7 @@ from .shared_code import load as load_shared
 RUN = "agc_run"
 """The name of the function that runs a kernel for callers without the extension (call/ctypes_entry.py)."""
 
-_TEXT = Template("""
+_TEXT = """
 declare ptr @PyMem_RawCalloc(i64, i64)
 declare ptr @PyMem_RawMalloc(i64)
 declare void @PyMem_RawFree(ptr)
@@ -178,14 +177,15 @@ define half @__truncdfhf2(double %x) nounwind {
   %half = fptrunc float %result to half
   ret half %half
 }
-""")
+"""
 
-NAMES = re.findall(r"^define \w+ @(\w+)", _TEXT.template, re.MULTILINE)
+NAMES = re.findall(r"^define \w+ @(\w+)", _TEXT, re.MULTILINE)
 """The symbols of the library."""
 
 
 def _text() -> str:
-    return _TEXT.substitute(head=HEAD, largest=LARGEST, interrupted=INTERRUPTED)
+    values = {"head": HEAD, "largest": LARGEST, "interrupted": INTERRUPTED}
+    return re.sub(r"\$(\w+)", lambda found: str(values[found[1]]), _TEXT)
 
 
 _FUNCTIONS = SharedCode("runtime library", COLD, _text, dict(zip(NAMES, NAMES, strict=True)))
