@@ -148,6 +148,17 @@ def test_rounding_may_decide_about_other_elements_than_in_the_second_run_of_the_
     assert unlike(np.float32([1, 2]), stepped, above + np.float32(0.5))
 
 
+def test_the_last_bits_of_cancelled_numbers_are_no_fault(hot: None, caplog: pytest.LogCaptureFixture) -> None:
+    """The loss of a certain prediction is the logarithm of a sum of 1 and of numbers that hardly change it."""
+
+    def loss(logits: Any) -> Any:
+        return tf.nn.sparse_softmax_cross_entropy_with_logits(tf.zeros([1], tf.int32), logits)
+
+    trial, results = ran(loss, tf.constant([[0.0, -15.673377, -18.495441, -15.679727, -17.90859]]))
+    assert trial.native is not None and trial.chosen is trial._plan and not caplog.text
+    assert all(result == results[0] < 1e-6 for result in results)
+
+
 def test_kinds_of_numbers_are_compared() -> None:
     x = np.array([np.nan, np.inf, 1.0], np.float32)
     assert unlike(x, lambda x: x + 0.0, x) == ""
