@@ -8,6 +8,7 @@ from typing import Any
 import agc.runtime as tf
 import numpy as np
 import pytest
+from agc.runtime.config import optimizer
 from agc.runtime.executors import interpret
 from agc.runtime.executors.llvm import JitFunction, tiering
 from agc.runtime.executors.llvm.native_calls import NativePart
@@ -57,7 +58,10 @@ def waves(x: Any) -> Any:
     return x
 
 
-def test_a_step_that_is_inlined_next_to_an_iterator_is_native(trusted: list[Any]) -> None:
+def test_a_step_that_is_inlined_next_to_an_iterator_is_native(
+    trusted: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(optimizer, "_jit", dict(optimizer._jit))
     weights, steps = tf.Variable(ROW), tf.Variable(0)
 
     @tf.function
