@@ -102,7 +102,7 @@ def while_loop(
         raise TypeError("'parallel_iterations' must be a positive integer.")
     every = loop_options.checkpoints({"checkpoint_every": checkpoint_every})
     state = tuple(loop_vars)
-    step = _as_tuple(body, len(state))
+    step = _as_tuple(body, state)
     if maximum_iterations is not None:
         test, counted = _limited(cond, step, maximum_iterations)
         last = _run(
@@ -144,13 +144,19 @@ def _read_variable(leaf: Any) -> Any:
     return convert_to_tensor(leaf) if is_variable else leaf
 
 
-def _as_tuple(body: Callable[..., Any], count: int) -> Callable[..., tuple[Any, ...]]:
+def _as_tuple(body: Callable[..., Any], state: tuple[Any, ...]) -> Callable[..., tuple[Any, ...]]:
+    may_be_nest = len(state) == 1 and nest.is_nested(
+        state[0]
+    )  # then `body` may return the only variable itself
+
     def stepped(*state: Any) -> tuple[Any, ...]:
         result = body(*state)
-        is_sequence = isinstance(result, (tuple, list)) and (count > 1 or len(result) == 1)
+        is_sequence = isinstance(result, (tuple, list)) and (not may_be_nest or len(result) == 1)
         after = tuple(result) if is_sequence else (result,)
-        if len(after) != count:
-            raise ValueError(f"The body returns {len(after)} values for {count} loop variables")
+        if len(after) != len(state):
+            raise ValueError(
+                f"while_loop: `body` returns {len(after)} values, but there are {len(state)} `loop_vars`"
+            )
         return after
 
     return stepped

@@ -118,6 +118,27 @@ class TestWhileLoop:
     def test_zero_iterations(self):
         assert everywhere(lambda n: tf.while_loop(lambda i: i < n, lambda i: (i + 1,), (5,)), 0) == (5,)
 
+    @pytest.mark.parametrize(
+        ("variables", "body", "said"),
+        [
+            ((1,), lambda i: (i, i), "returns 2 values, but there are 1 `loop_vars`"),
+            ((1, 2), lambda i, k: i, "returns 1 values, but there are 2 `loop_vars`"),
+        ],
+    )
+    def test_the_body_returns_a_value_for_each_variable(self, variables, body, said):
+        def f():
+            return tf.while_loop(lambda *state: tf.reduce_sum(state[0]) < 9, body, variables)
+
+        for run in (f, tf.function(f, autograph=False)):
+            with pytest.raises(ValueError, match=said):
+                run()
+
+    def test_the_body_may_return_the_only_variable(self):
+        found = tf.while_loop(
+            lambda p: p[0] < 5, lambda p: (p[0] + 1, p[1]), [(tf.constant(1), tf.constant(7))]
+        )
+        assert [x.numpy() for x in found[0]] == [5, 7]
+
     def test_nested_loops_capture_outer_values(self):
         def f(n):
             def outer(i, total):
