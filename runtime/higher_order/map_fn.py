@@ -67,7 +67,7 @@ def map_fn(
 
     def applied(*leaves: Any) -> list[list[Tensor]]:
         result = fn(rows.packed(leaves))
-        nest.assert_same_structure(like, result)
+        _check_structure(like, result)
         return [each.parts(leaf) for each, leaf in zip(wanted, nest.flatten(result), strict=True)]
 
     if current() is None:
@@ -78,12 +78,20 @@ def map_fn(
     return nest.pack_sequence_as(like, columns)
 
 
+def _check_structure(like: Any, result: Any) -> None:
+    try:
+        nest.assert_same_structure(like, result)
+    except (TypeError, ValueError) as error:
+        said = "map_fn: the result of `fn` must have the structure of `fn_output_signature`, by default that of `elems`"
+        raise type(error)(f"{said}. {error}") from None
+
+
 def _of_fields(fn: Callable[..., Any], elems: Any, like: Any, infer_shape: bool) -> Any:
     """Compute `map_fn` on the fields of extension types."""
 
     def applied(row: Any) -> Any:
         result = fn(_with_types(elems, row))
-        nest.assert_same_structure(like, result)
+        _check_structure(like, result)
         return _fields(result)
 
     columns = map_fn(applied, _fields(elems), infer_shape=infer_shape, fn_output_signature=_fields(like))

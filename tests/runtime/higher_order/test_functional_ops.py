@@ -148,7 +148,7 @@ REFUSED = (ValueError, TypeError, tf.errors.OpError)
         (lambda: tf.map_fn(lambda x: x, []), ValueError, "does not contain any Tensors"),
         (lambda: tf.map_fn(lambda x: x, ([1, 2], [1, 2, 3])), ValueError, "must be 1\\+"),
         (lambda: tf.map_fn(lambda p: p, (tf.range(2), tf.range(3))), ValueError, "2 and 3 are not compatible"),
-        (lambda: tf.map_fn(lambda x: (x, x), tf.range(2)), ValueError, "same nested structure"),
+        (lambda: tf.map_fn(lambda x: (x, x), tf.range(2)), ValueError, "of `fn_output_signature`, by default"),
         (lambda: tf.map_fn(lambda x: tf.cast(x, tf.int64), tf.range(2)), REFUSED, "fn_output_signature"),
         (lambda: tf.map_fn(tf.range, tf.range(1, 3)), REFUSED, "shape"),
         (lambda: tf.map_fn(3, tf.range(2)), TypeError, "callable"),
