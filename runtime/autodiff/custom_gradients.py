@@ -116,7 +116,13 @@ def _called(
     args = nest.map_structure(_tensor, args)
     watcher = _VariableWatcher()
     with recording_by([watcher] if hidden else [*recorders(), watcher]):
-        result, grad = converted(*args, **kwargs)
+        both = converted(*args, **kwargs)
+    if not (isinstance(both, (tuple, list)) and len(both) == 2 and callable(both[1])):
+        name = getattr(function, "__name__", "the function")
+        raise TypeError(
+            f"custom_gradient: {name} must return a pair, its result and a function for its gradients"
+        )
+    result, grad = both
     flat = [convert_to_tensor(x) for x in nest.flatten(result)]
     arguments = [x for x in nest.flatten(args) if isinstance(x, Tensor)]
     variables = [v for v in watcher.found.values() if not any(v is x for x in nest.flatten(args))]

@@ -104,6 +104,16 @@ def test_a_wrong_number_of_gradients_is_refused() -> None:
         tape.gradient(y, X)
 
 
+def test_a_function_without_a_gradient_function_is_refused() -> None:
+    def doubled(x: tf.Tensor) -> Any:
+        return x * 2
+
+    for run in (tf.custom_gradient(doubled), tf.function(tf.custom_gradient(doubled))):
+        for x in (tf.constant(1.0), tf.constant([1.0, 2.0])):
+            with pytest.raises(TypeError, match="doubled must return a pair"):
+                run(x)
+
+
 def test_the_object_of_a_method_has_no_gradient() -> None:
     class Layer:
         @tf.custom_gradient
