@@ -27,6 +27,9 @@ from .reduction_kinds import get, new_slot, put
 
 _LARGE = 128
 
+_ALONE = 96
+"""The most rows that OpenBLAS decomposes by Cholesky's method on one thread. Several wait for each other."""
+
 
 class _Matrices:
     """A batch of square matrices in the dtype of the computation. `is_adjoint` loads conjugate transposes."""
@@ -170,6 +173,8 @@ def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
 def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
     e, matrices = region.e, _Matrices(region, node)
     n, dtype, lapack = matrices.n, matrices.dtype, matrices.lapack
+    if n > _ALONE:
+        raise RefusedError("the kernel of larger matrices limits BLAS to one thread")
     result = Buffer.new(e, dtype, node.shape)
     with matrices.each(node.shape[:-2]) as numbers:
         matrices.load(Index.of(node.shape[:-2], numbers))

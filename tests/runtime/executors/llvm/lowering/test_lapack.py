@@ -8,7 +8,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.executors import interpret
-from agc.runtime.executors.llvm import JitFunction
+from agc.runtime.executors.llvm import JitFunction, compile_graph
 from agc.runtime.executors.llvm.lowering import lapack
 
 RNG = np.random.default_rng(4)
@@ -120,3 +120,17 @@ def test_decompositions_of_real_matrices() -> None:
     for found, wanted in zip(JitFunction(graph).run([SQUARE]), interpret(graph, [SQUARE]), strict=True):
         assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape)
         np.testing.assert_allclose(found, wanted, rtol=1e-11, atol=1e-11)
+
+
+@needs_lapack
+@pytest.mark.parametrize(("size", "is_native"), [(96, True), (97, False)])
+def test_native_code_leaves_matrices_that_threads_would_share_to_the_kernel(
+    size: int, is_native: bool
+) -> None:
+    """Threads of OpenBLAS wait for each other, which beside busy neighbors takes 200 times as long."""
+    graph = (
+        tf.function(tf.linalg.cholesky).get_concrete_function(tf.TensorSpec([size, size], tf.float64)).graph
+    )
+    unit = compile_graph.lowered(graph, [value.spec for value in graph.inputs])
+    assert ("agc_dpotrf" in unit.symbols) == is_native
+    unit.forget()
