@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_tuple
 
 from ... import dtypes
 from ...core.conversion import convert_to_tensor
@@ -95,7 +96,9 @@ def squeeze(a: Any, axis: Any = None) -> Any:
 @instead_of(np.expand_dims)
 def expand_dims(a: Any, axis: Any) -> Any:
     x = convert_to_tensor(a)
-    for each in sorted(axis) if isinstance(axis, (tuple, list)) else [axis]:
+    if not isinstance(axis, (tuple, list)):
+        return shaping.expand_dims(x, axis)
+    for each in sorted(normalize_axis_tuple(axis, rank_of(x, "np.expand_dims") + len(axis))):
         x = shaping.expand_dims(x, each)
     return x
 

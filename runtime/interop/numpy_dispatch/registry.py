@@ -59,7 +59,7 @@ def flat_without_axis(a: Any, axis: Any) -> tuple[Tensor, int]:
 
 def at_least(a: Any, rank: int, front: bool) -> Any:
     x = convert_to_tensor(a)
-    while (x.shape.rank or 0) < rank:
+    for _ in range(rank - rank_of(x, "the function")):
         x = reshape.expand_dims(x, 0 if front else -1)
     return x
 

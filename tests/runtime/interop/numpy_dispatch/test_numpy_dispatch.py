@@ -30,6 +30,7 @@ CALLS = {
     "reshape": lambda x: (np.reshape(x, (3, 2)), np.reshape(x, 6), np.ravel(x)),
     "turn": lambda x: (np.transpose(x), np.swapaxes(x, 0, 1), np.moveaxis(x[None], 0, -1), np.transpose(x, (1, 0))),
     "axes": lambda x: (np.squeeze(np.expand_dims(x, 0)), np.expand_dims(x, (0, 3)), np.broadcast_to(x, (2, 2, 3))),
+    "axes at the end": lambda x: np.expand_dims(x, (-1, -2)),
     "choose": lambda x: (np.where(x > 1, x, 0), np.where(x > 1, x, -x)),
     "coordinates": lambda x: np.where(x > 1),
     "clip": lambda x: (np.clip(x, 0, 2), np.clip(x, None, 1), np.clip(x, 1, None)),
@@ -104,6 +105,13 @@ def test_functions_on_traced_tensors_agree_with_numpy(name, array):
 @pytest.mark.parametrize("name", CALLS_ON_MATRICES)
 def test_linear_algebra(name):
     check(CALLS_ON_MATRICES[name], SQUARE)
+
+
+def test_a_rank_is_raised_only_if_it_is_known():
+    signature = [tf.TensorSpec(None)]
+    for raised in (np.atleast_2d, lambda x: np.tile(x, (2, 1))):
+        with pytest.raises(ValueError, match="known rank"):
+            tf.function(raised, input_signature=signature, autograph=False).get_concrete_function()
 
 
 def operands(ufunc):
