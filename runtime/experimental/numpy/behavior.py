@@ -81,8 +81,7 @@ def _operator(
     def method(self: Any, other: Any) -> Any:
         if self.dtype is dtypes.string or not isinstance(other, _OPERANDS):
             return plain(self, other)
-        operands = promote((other, self) if is_reflected else (self, other))
-        return parameters.multiplied(*operands) if ufunc is np.matmul else compute(ufunc, operands)
+        return compute(ufunc, promote((other, self) if is_reflected else (self, other)))
 
     return method
 

@@ -16,7 +16,6 @@ import numpy as np
 from ... import dtypes
 from ...core.tensor import Tensor
 from ...interop.numpy_dispatch import joining, linalg, manipulation, statistics, ufuncs
-from ...ops.arrays import reshape as shaping
 from ...ops.arrays import shape_ops, where_ops
 from ...ops.math.cast import cast
 from ...ops.math.derived_math import nextafter as next_number
@@ -195,18 +194,7 @@ def matmul(x1: Any, x2: Any) -> Any:
     >>> matmul([[1, 2], [3, 4]], [1, 1]).numpy().tolist()
     [3, 7]
     """
-    return multiplied(*promote((x1, x2)))
-
-
-def multiplied(x: Tensor, y: Tensor) -> Any:
-    """Multiply matrices of one dtype. A vector on the left is a row, on the right a column."""
-    if x.shape.rank == 1 and y.shape.rank == 1:
-        return linalg.dot(x, y)
-    if x.shape.rank == 1:
-        return shaping.squeeze(ufuncs.apply(np.matmul, (shaping.expand_dims(x, 0), y)), -2)
-    if y.shape.rank == 1:
-        return shaping.squeeze(ufuncs.apply(np.matmul, (x, shaping.expand_dims(y, 1))), -1)
-    return ufuncs.apply(np.matmul, (x, y))
+    return ufuncs.apply(np.matmul, tuple(promote((x1, x2))))
 
 
 def shape(a: Any) -> Any:

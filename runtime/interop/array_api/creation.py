@@ -16,10 +16,9 @@ from ...core.tensor import Tensor
 from ...dtypes import DType
 from ...ops.arrays import creation, ranges, reshape, tile_and_pad
 from ...ops.arrays.shape_ops import shape as shape_of
-from ...ops.arrays.where_ops import where
 from ...ops.math.cast import cast
-from ...ops.math.comparison import greater_equal, less_equal
 from .. import dlpack
+from ..numpy_dispatch import linalg as numpy_linalg
 from .data_types import ANY, DEFAULTS, rank_of, read_dtype, refuse_device, tensor_of
 from .promotion import together
 
@@ -160,21 +159,19 @@ def eye(
 
 def tril(x: Any, /, *, k: int = 0) -> Tensor:
     """Return the matrices with zeros above their `k`th diagonal."""
-    return _triangle(x, k, greater_equal, "tril")
+    return numpy_linalg.tril(_matrices(x, "tril"), k)
 
 
 def triu(x: Any, /, *, k: int = 0) -> Tensor:
     """Return the matrices with zeros below their `k`th diagonal."""
-    return _triangle(x, k, less_equal, "triu")
+    return numpy_linalg.triu(_matrices(x, "triu"), k)
 
 
-def _triangle(x: Any, k: int, keeps: Any, function: str) -> Tensor:
+def _matrices(x: Any, function: str) -> Tensor:
     tensor = tensor_of(x, ANY, function)
     if rank_of(tensor, function) < 2:
         raise ValueError(f"{function} takes matrices, not an array of {tensor.shape.rank} dimensions")
-    sizes = shape_of(tensor)
-    mask = keeps(reshape.expand_dims(ranges.range(sizes[-2]) + k, 1), ranges.range(sizes[-1]))
-    return where(mask, tensor, creation.zeros_like(tensor))
+    return tensor
 
 
 def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[Tensor, ...]:

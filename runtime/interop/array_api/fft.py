@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,59 +20,50 @@ from ...ops.arrays import shape_ops, tile_and_pad
 from ...ops.math.cast import cast
 from ...ops.math.elementwise import conj
 from ...ops.signal import fft_primitive
-from .data_types import FLOATING, REAL_FLOATING, axis_of, rank_of, read_dtype, refuse_device, tensor_of
+from .data_types import FLOATING, REAL_FLOATING, axis_of, named, rank_of, read_dtype, refuse_device, tensor_of
 from .manipulation import axes_of
 
 _NORMS = ("backward", "ortho", "forward")
 _WHOLES = {dtypes.float32: dtypes.complex64, dtypes.float64: dtypes.complex128}
 
 
-def fft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Tensor:
-    """Return the Fourier transform along an axis, which is truncated or padded with zeros to the length `n`."""
-    return _along("fft", x, _one(n), (axis,), norm)
+def _along_one(name: str, manual: str) -> Callable[..., Tensor]:
+    def function(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Tensor:
+        return _along(name, x, _one(n), (axis,), norm)
+
+    named(function, name, manual)
+    return function
 
 
-def ifft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Tensor:
-    """Return the inverse of `fft`."""
-    return _along("ifft", x, _one(n), (axis,), norm)
+def _along_several(name: str, manual: str) -> Callable[..., Tensor]:
+    def function(
+        x: Any,
+        /,
+        *,
+        s: Sequence[int] | None = None,
+        axes: Sequence[int] | None = None,
+        norm: str = "backward",
+    ) -> Tensor:
+        return _along(name, x, s, axes, norm)
+
+    named(function, name, manual)
+    return function
 
 
-def fftn(
-    x: Any, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str = "backward"
-) -> Tensor:
-    """Return the Fourier transform along several axes; along the last `len(s)`, or all, when `axes` is None."""
-    return _along("fftn", x, s, axes, norm)
-
-
-def ifftn(
-    x: Any, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str = "backward"
-) -> Tensor:
-    """Return the inverse of `fftn`."""
-    return _along("ifftn", x, s, axes, norm)
-
-
-def rfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Tensor:
-    """Return the Fourier transform of real numbers, without its redundant negative frequencies."""
-    return _along("rfft", x, _one(n), (axis,), norm)
-
-
-def irfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Tensor:
-    """Return the inverse of `rfft`: `n` real numbers."""
-    return _along("irfft", x, _one(n), (axis,), norm)
-
-
-def rfftn(
-    x: Any, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str = "backward"
-) -> Tensor:
-    """Return the Fourier transform of real numbers along several axes, without redundancy along the last one."""
-    return _along("rfftn", x, s, axes, norm)
-
-
-def irfftn(
-    x: Any, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str = "backward"
-) -> Tensor:
-    """Return the inverse of `rfftn`."""
-    return _along("irfftn", x, s, axes, norm)
+fft = _along_one(
+    "fft", "The Fourier transform along an axis, truncated or padded with zeros to the length `n`."
+)
+ifft = _along_one("ifft", "The inverse of `fft`.")
+rfft = _along_one(
+    "rfft", "The Fourier transform of real numbers, without its redundant negative frequencies."
+)
+irfft = _along_one("irfft", "The inverse of `rfft`: `n` real numbers.")
+fftn = _along_several("fftn", "The Fourier transform along some axes: by default all, or the last `len(s)`.")
+ifftn = _along_several("ifftn", "The inverse of `fftn`.")
+rfftn = _along_several(
+    "rfftn", "The transform of real numbers, without redundancy along the last of the axes."
+)
+irfftn = _along_several("irfftn", "The inverse of `rfftn`.")
 
 
 def hfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Tensor:

@@ -14,10 +14,10 @@ from ...core.tensor import Tensor
 from ...ops.arrays import creation, gather_ops, reshape, shape_ops
 from ...ops.arrays.concat_split import concat
 from ...ops.arrays.shape_arithmetic import broadcast_dynamic_shape
-from ...ops.linalg import diagonals
 from ...ops.math import elementwise
 from ...ops.math.cast import cast
 from ...ops.reduce import reductions
+from ..numpy_dispatch.linalg import diagonal_of
 from .data_types import ANY, FLOATING, NUMERIC, finfo, rank_of, tensor_of
 from .manipulation import axes_of
 from .matmul import matmul, matrix_transpose, tensordot, vecdot
@@ -94,10 +94,7 @@ def diagonal(x: Any, /, *, offset: int = 0) -> Tensor:
     tensor = tensor_of(x, ANY, "diagonal")
     if rank_of(tensor, "diagonal") < 2:
         raise ValueError("diagonal takes arrays of two dimensions or more")
-    rows, columns = tensor.shape[-2:].sizes
-    if offset and ((columns is not None and offset >= columns) or (rows is not None and -offset >= rows)):
-        return tensor[..., 0, :0] if rows else reshape.reshape(tensor, [*shape_ops.shape(tensor)[:-2], 0])
-    return diagonals.diag_part(tensor, k=offset)
+    return diagonal_of(tensor, offset)
 
 
 def eig(x: Any, /) -> Eig:

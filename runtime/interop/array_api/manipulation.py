@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 
 from ...core.tensor import Tensor
-from ...ops.arrays import concat_split, shape_arithmetic, shape_ops, tile_and_pad
+from ...ops.arrays import concat_split, tile_and_pad
 from ...ops.arrays import reshape as shaping
+from ..numpy_dispatch import joining
+from ..numpy_dispatch import manipulation as numpy_manipulation
 from .creation import asarray
 from .data_types import ANY, axis_of, rank_of, tensor_of
 from .promotion import together
@@ -32,12 +34,7 @@ def broadcast_to(x: Any, /, shape: Any) -> Tensor:
 def broadcast_arrays(*arrays: Any) -> list[Tensor]:
     """Return the arrays, broadcast to one shape."""
     tensors = [tensor_of(each, ANY, "broadcast_arrays") for each in arrays]
-    if not tensors:
-        return []
-    shape = shape_ops.shape(tensors[0])
-    for each in tensors[1:]:
-        shape = shape_arithmetic.broadcast_dynamic_shape(shape, shape_ops.shape(each))
-    return [shaping.broadcast_to(each, shape) for each in tensors]
+    return joining.broadcast_arrays(*tensors) if tensors else []
 
 
 def concat(arrays: Sequence[Any], /, *, axis: int | None = 0) -> Tensor:
@@ -141,16 +138,10 @@ def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Tensor:
 def roll(x: Any, /, shift: int | tuple[int, ...], *, axis: int | tuple[int, ...] | None = None) -> Tensor:
     """Return the elements shifted cyclically along an axis; in the flattened array when `axis` is None."""
     tensor = asarray(x)
-    if axis is None:
-        return shaping.reshape(tile_and_pad.roll(flat(tensor), shift, 0), shape_ops.shape(tensor))
-    axes = axes_of(axis, tensor, "roll")
-    return tile_and_pad.roll(tensor, [shift] * len(axes) if isinstance(shift, int) else shift, axes)
+    axes = None if axis is None else axes_of(axis, tensor, "roll")
+    return numpy_manipulation.roll(tensor, shift, axes)
 
 
 def tile(x: Any, repetitions: tuple[int, ...], /) -> Tensor:
     """Return the array repeated along each axis; the shorter of shape and `repetitions` gets leading ones."""
-    tensor = asarray(x)
-    rank = rank_of(tensor, "tile")
-    missing = len(repetitions) - rank
-    tensor = expand_dims(tensor, tuple(range(missing))) if missing > 0 else tensor
-    return tile_and_pad.tile(tensor, [1] * -missing + list(repetitions))
+    return numpy_manipulation.tile(asarray(x), repetitions)

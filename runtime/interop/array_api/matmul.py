@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ...core.tensor import Tensor
-from ...ops.arrays import reshape
 from ...ops.linalg import diagonals
-from ...ops.linalg import matmul as products
 from ...ops.linalg import tensordot as contractions
 from ...ops.math import elementwise
 from ...ops.reduce import reductions
+from ..numpy_dispatch.ufuncs import operation_of
 from .creation import asarray
 from .data_types import NUMERIC, rank_of
 from .promotion import together
@@ -26,13 +27,7 @@ def matmul(x1: Any, x2: Any, /) -> Tensor:
     ranks = rank_of(a, "matmul"), rank_of(b, "matmul")
     if 0 in ranks:
         raise ValueError("matmul takes arrays of one dimension or more")
-    if ranks == (1, 1):
-        return contractions.tensordot(a, b, 1)
-    if ranks[0] == 1:
-        return reshape.squeeze(products.matmul(reshape.expand_dims(a, 0), b), -2)
-    if ranks[1] == 1:
-        return reshape.squeeze(products.matmul(a, reshape.expand_dims(b, 1)), -1)
-    return products.matmul(a, b)
+    return operation_of(np.matmul, a.dtype)(a, b)
 
 
 def matrix_transpose(x: Any, /) -> Tensor:

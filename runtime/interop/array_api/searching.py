@@ -18,6 +18,7 @@ from ...ops.math.cast import cast
 from ...ops.reduce import argmax as arg_extremes
 from ...ops.reduce import reductions, scans
 from ...ops.reduce.segments import segment_sum
+from ..numpy_dispatch import joining, nan_sums
 from .creation import asarray
 from .data_types import ANY, INTEGRAL, NUMERIC, REAL, axis_of, rank_of, tensor_of
 from .manipulation import flat
@@ -112,28 +113,8 @@ def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Tensor:
 def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Tensor:
     """Return for each vector along an axis the elements at the indices in the same vector of `indices`."""
     tensor, numbers = asarray(x), tensor_of(indices, INTEGRAL, "take_along_axis")
-    rank = rank_of(tensor, "take_along_axis")
-    if rank_of(numbers, "take_along_axis") != rank:
-        raise ValueError("take_along_axis: the indices must have as many dimensions as the array")
-    dim = axis_of(axis, rank, "take_along_axis")
-    rows, chosen = _sizes(tensor), _sizes(numbers)
-    shared = [shared_size(a, b) for a, b in zip(rows, chosen, strict=True)]
-    rows, chosen = (shared[:dim] + own[dim : dim + 1] + shared[dim + 1 :] for own in (rows, chosen))
-    return gather_ops.take_along(
-        reshape.broadcast_to(tensor, rows), reshape.broadcast_to(numbers, chosen), dim
-    )
-
-
-def _sizes(x: Tensor) -> list[Any]:
-    """Return the size of each dimension: an int where it is known."""
-    return list(x.shape) if x.shape.is_fully_defined() else list(shape_ops.shape(x))
-
-
-def shared_size(a: Any, b: Any) -> Any:
-    """Return the size that two dimensions are broadcast to."""
-    if isinstance(a, int):
-        return b if a == 1 else a
-    return where_ops.where(a == 1, b, a)
+    dim = axis_of(axis, rank_of(tensor, "take_along_axis"), "take_along_axis")
+    return joining.taken_along(tensor, numbers, dim)
 
 
 def _from_front(indices: Tensor, x: Tensor, axis: int) -> Tensor:
@@ -214,13 +195,5 @@ def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: 
     tensor = tensor_of(x, NUMERIC, "diff")
     dim = axis_of(axis, rank_of(tensor, "diff"), "diff")
     parts = [each for each in (prepend, tensor, append) if each is not None]
-    found = concat_split.concat(together(tuple(parts), NUMERIC, "diff"), dim)
-    for _ in range(n):
-        found = _without_end(found, dim, front=True) - _without_end(found, dim, front=False)
-    return found
-
-
-def _without_end(x: Tensor, axis: int, front: bool) -> Tensor:
-    """Return all elements along an axis but the first, or the last."""
-    key = (slice(None),) * axis
-    return x[(*key, slice(1, None) if front else slice(None, -1))]
+    whole = concat_split.concat(together(tuple(parts), NUMERIC, "diff"), dim)
+    return nan_sums.diff(whole, n, dim)

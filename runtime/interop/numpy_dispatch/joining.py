@@ -125,22 +125,30 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None) -> Any:
     chosen = convert_to_tensor(indices)
     dim %= rank_of(x, "np.take_along_axis")
     size = shape_ops.shape(x, chosen.dtype)[dim]
-    chosen = where_ops.where(chosen < 0, chosen + size, chosen)
-    shape = broadcast_dynamic_shape(_one_at(x, dim), _one_at(chosen, dim))
-    whole = (_with_size_of(each, shape, dim) for each in (x, chosen))
-    return gather_ops.take_along(*whole, dim)
+    return taken_along(x, where_ops.where(chosen < 0, chosen + size, chosen), dim)
 
 
-def _one_at(x: Tensor, axis: int) -> Any:
-    sizes = shaping.reshape(shape_ops.shape(x), [-1])
-    return concatenate([sizes[:axis], [1], sizes[axis + 1 :]]) if x.shape.rank else sizes
-
-
-def _with_size_of(x: Tensor, shape: Any, axis: int) -> Any:
-    """Broadcast `x` to `shape` along all axes but one."""
-    return shaping.broadcast_to(
-        x, concatenate([shape[:axis], shape_ops.shape(x)[axis : axis + 1], shape[axis + 1 :]])
+def taken_along(x: Tensor, indices: Tensor, axis: int) -> Tensor:
+    """Return elements of `x` along an axis; the other axes of both tensors are broadcast."""
+    if rank_of(x, "take_along_axis") != rank_of(indices, "take_along_axis"):
+        raise ValueError("take_along_axis: the indices must have as many dimensions as the array")
+    rows, chosen = (
+        list(each.shape) if each.shape.is_fully_defined() else list(shape_ops.shape(each))
+        for each in (x, indices)
     )
+    shared = [_shared_size(a, b) for a, b in zip(rows, chosen, strict=True)]
+    whole = (
+        shaping.broadcast_to(each, [*shared[:axis], own[axis], *shared[axis + 1 :]])
+        for each, own in ((x, rows), (indices, chosen))
+    )
+    return gather_ops.take_along(*whole, axis)  # type: ignore[no-any-return]
+
+
+def _shared_size(a: Any, b: Any) -> Any:
+    """Return the size that two dimensions are broadcast to."""
+    if isinstance(a, int):
+        return b if a == 1 else a
+    return where_ops.where(a == 1, b, a)
 
 
 @instead_of(np.select)

@@ -9,6 +9,7 @@ import numpy as np
 
 from ... import linalg as tf_linalg
 from ...core.conversion import convert_to_tensor
+from ...core.tensor import Tensor
 from ...ops.arrays import concat_split, ranges, reshape, shape_ops
 from ...ops.arrays.creation import zeros_like
 from ...ops.arrays.where_ops import where
@@ -95,10 +96,14 @@ def _components(x: Any) -> tuple[Any, Any, Any]:
 
 @instead_of(np.diagonal)
 def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
-    x = moveaxis(a, (axis1, axis2), (-2, -1))
-    rows, columns = x.shape[-2:]
-    if rows is not None and columns is not None and not -rows < offset < columns:
-        return x[..., 0, :0]  # beyond the corner there is no diagonal
+    return diagonal_of(moveaxis(a, (axis1, axis2), (-2, -1)), offset)
+
+
+def diagonal_of(x: Tensor, offset: int) -> Any:
+    """Return a diagonal of matrices in the last two axes; an empty array if there is no such diagonal."""
+    rows, columns = x.shape[-2:].sizes
+    if offset and ((columns is not None and offset >= columns) or (rows is not None and -offset >= rows)):
+        return reshape.reshape(x[..., :0, :0], [*shape_ops.shape(x)[:-2], 0])
     return diag_part(x, k=offset)
 
 

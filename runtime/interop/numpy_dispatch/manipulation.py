@@ -121,6 +121,8 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     x = convert_to_tensor(a)
     if axis is None:
         return shaping.reshape(tile_and_pad.roll(ravel(x), shift, 0), shape_of(x))
+    if isinstance(shift, int) and not isinstance(axis, int):
+        shift = [shift] * len(axis)
     return tile_and_pad.roll(x, shift, axis)
 
 

@@ -17,20 +17,43 @@ from ... import dtypes
 from ...core.conversion import convert_to_tensor, is_tensor_like
 from ...core.tensor import Tensor
 from ...ops.arrays.creation import ones_like, zeros_like
+from ...ops.arrays.reshape import expand_dims, squeeze
 from ...ops.arrays.where_ops import where
 from ...ops.linalg.matmul import matmul_op
+from ...ops.linalg.tensordot import tensordot
 from ...ops.math import arithmetic, bitwise, comparison, elementwise
+from ...ops.math import cast as casting
 from ...ops.math.cast import cast, identity
 from ...ops.math.divisors import gcd, lcm
 from ...ops.math.hypot_logaddexp import copy_sign, hypotenuse, log_of_sum, sign_bit
 from ...ops.reduce.reductions import reduce_all, reduce_any, reduce_max, reduce_min, reduce_prod, reduce_sum
 
-UFUNCS: dict[np.ufunc, Callable[..., Any]] = {
+Function = Callable[..., Any]
+
+
+def _quotient(x: Tensor, y: Tensor) -> Any:
+    """Return the floor of the quotient. A finite number divided by an infinity of the opposite sign is -1."""
+    unseen = elementwise.is_finite(x) & elementwise.is_inf(y) & (x != 0) & ((x < 0) != (y < 0))
+    return where(unseen, cast(-1, x.dtype), arithmetic.floordiv(x, y))
+
+
+def _product(x: Tensor, y: Tensor) -> Any:
+    """Return the product of matrices, or of vectors: a row on the left, a column on the right."""
+    if x.shape.rank == 1 and y.shape.rank == 1:
+        return tensordot(x, y, 1)
+    if x.shape.rank == 1:
+        return squeeze(matmul_op(expand_dims(x, 0), y), -2)
+    if y.shape.rank == 1:
+        return squeeze(matmul_op(x, expand_dims(y, 1)), -1)
+    return matmul_op(x, y)
+
+
+UFUNCS: dict[np.ufunc, Function] = {
     np.add: arithmetic.add,
     np.subtract: arithmetic.subtract,
     np.multiply: arithmetic.multiply,
     np.true_divide: arithmetic.divide,
-    np.floor_divide: arithmetic.floordiv,
+    np.floor_divide: _quotient,
     np.remainder: arithmetic.floormod,
     np.fmod: arithmetic.truncatemod,
     np.power: arithmetic.pow,
@@ -102,16 +125,16 @@ UFUNCS: dict[np.ufunc, Callable[..., Any]] = {
     np.invert: bitwise.invert,
     np.left_shift: bitwise.left_shift,
     np.right_shift: bitwise.right_shift,
-    np.matmul: matmul_op,
+    np.matmul: _product,
 }
 
 
-def _compared(operation: Callable[..., Any]) -> Callable[..., Any]:
+def _compared(operation: Function) -> Function:
     """Return an ordering of False and True."""
     return lambda x, y: operation(cast(x, dtypes.int8), cast(y, dtypes.int8))
 
 
-BOOLS: dict[np.ufunc, Callable[..., Any]] = {
+_BOOLS: dict[np.ufunc, Function] = {
     np.add: comparison.logical_or,
     np.multiply: comparison.logical_and,
     np.maximum: comparison.logical_or,
@@ -131,11 +154,61 @@ BOOLS: dict[np.ufunc, Callable[..., Any]] = {
 }
 """Implementations for bools, which the operations above do not support."""
 
-INTEGERS: dict[np.ufunc, Callable[..., Any]] = {
-    **{ufunc: BOOLS[ufunc] for ufunc in (np.floor, np.ceil, np.trunc, np.isnan, np.isinf, np.isfinite)},
+_INTEGERS: dict[np.ufunc, Function] = {
+    **{ufunc: _BOOLS[ufunc] for ufunc in (np.floor, np.ceil, np.trunc, np.isnan, np.isinf, np.isfinite)},
+    np.rint: identity,
+    np.floor_divide: arithmetic.floordiv,
     np.reciprocal: lambda x: arithmetic.truncatediv(ones_like(x), x),
 }
 """Implementations for integers."""
+
+
+def _unsigned_power(x: Tensor, y: Tensor) -> Tensor:
+    """Return the power, computed in int64 since its low bits are those of the power in any narrower type."""
+    return cast(arithmetic.pow(cast(x, dtypes.int64), cast(y, dtypes.int64)), x.dtype)
+
+
+_UNSIGNED: dict[np.ufunc, Function] = {
+    **_INTEGERS,
+    np.absolute: identity,
+    np.negative: lambda x: zeros_like(x) - x,
+    np.sign: lambda x: cast(x > 0, x.dtype),
+    np.power: _unsigned_power,
+}
+"""Implementations for unsigned integers."""
+
+
+def _both_parts(operation: Function) -> Function:
+    """Return a function that applies the operation to the real and the imaginary part of a complex number."""
+    return lambda z: casting.complex(operation(elementwise.real(z)), operation(elementwise.imag(z)))
+
+
+def _either_part(operation: Function) -> Function:
+    return lambda z: comparison.logical_or(operation(elementwise.real(z)), operation(elementwise.imag(z)))
+
+
+def _logarithm(base: float) -> Function:
+    """Return the complex logarithm to a base. Its parts are divided: complex division makes NaN of infinity."""
+    divided = _both_parts(lambda x: x / math.log(base))
+    return lambda z: divided(elementwise.log(z))
+
+
+_COMPLEX: dict[np.ufunc, Function] = {
+    np.isfinite: lambda z: ~_either_part(lambda x: ~elementwise.is_finite(x))(z),
+    np.isinf: _either_part(elementwise.is_inf),
+    np.isnan: _either_part(elementwise.is_nan),
+    np.log2: _logarithm(2.0),
+    np.log10: _logarithm(10.0),
+    np.rint: _both_parts(elementwise.rint),
+}
+"""Implementations for complex numbers."""
+
+_SPECIAL = {"b": _BOOLS, "i": _INTEGERS, "u": _UNSIGNED, "c": _COMPLEX}
+
+
+def operation_of(ufunc: np.ufunc, dtype: dtypes.DType) -> Function:
+    """Return the implementation of a universal function for operands of a dtype."""
+    return _SPECIAL.get(dtype.kind, {}).get(ufunc) or UFUNCS[ufunc]
 
 
 def _truth(x: Tensor) -> Tensor:
@@ -146,13 +219,11 @@ def apply(ufunc: np.ufunc, inputs: tuple[Any, ...], dtype: Any = None) -> Any:
     """Record a universal function; return NotImplemented if no operation implements it."""
     if ufunc is np.divmod:
         return tuple(apply(each, inputs, dtype) for each in (np.floor_divide, np.remainder))
-    own = UFUNCS.get(ufunc)
-    if own is None:
+    if ufunc not in UFUNCS:
         return NotImplemented
     values = beside_each_other(inputs)
     wanted, result = _loop(ufunc, values, dtype)
-    special = BOOLS if wanted[0].is_bool else INTEGERS if wanted[0].is_integer else {}
-    own = special.get(ufunc, own)
+    own = operation_of(ufunc, wanted[0])
     found = own(*[cast(value, each) for value, each in zip(values, wanted, strict=True)])
     return found if found.dtype is result else cast(found, result)
 

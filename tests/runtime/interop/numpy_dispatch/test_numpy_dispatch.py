@@ -74,6 +74,7 @@ CALLS_ON_MATRICES = {
     "solve": lambda x: (np.linalg.solve(x, x), np.linalg.solve(x, x[0])),
     "norm": lambda x: (np.linalg.norm(x), np.linalg.norm(x, axis=0), np.linalg.norm(x, ord=1)),
     "matmul": lambda x: (np.matmul(x, x), np.ones((2, 2)) @ x, x @ np.ones((2, 2))),
+    "vectors": lambda x: (np.matmul(x, x[0]), np.matmul(x[0], x), np.matmul(x[0], x[1])),
 }
 
 
@@ -159,7 +160,18 @@ def test_two_tensors_are_promoted_as_arrays_are():
 
 def test_complex_numbers():
     check(lambda z: (np.real(z), np.imag(z), np.angle(z), np.conjugate(z), np.abs(z), np.exp(z)), COMPLEX)
+    check(lambda z: (np.log2(z), np.log10(z), np.rint(z)), COMPLEX)
+    odd = np.array([1 + 2j, complex(np.inf, 0), complex(0, np.nan)])
+    check(lambda z: (np.isnan(z), np.isinf(z), np.isfinite(z)), odd)
     check(lambda x: (np.real(x), np.imag(x)), MATRIX)
+
+
+def test_unsigned_integers():
+    check(lambda x: (np.negative(x), np.abs(x), np.sign(x), np.power(x, x)), SMALL.astype(np.uint8))
+
+
+def test_the_quotient_of_a_number_and_an_infinity_is_rounded_down():
+    check(np.floor_divide, np.array([1.0, -1.0, 1.0]), np.array([-np.inf, np.inf, np.inf]))
 
 
 def test_functions_written_for_arrays_can_be_traced():
