@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -61,13 +61,9 @@ def _steps(
         return None
     if len(terms) == 2:
         return (((0, 0), _pair(terms[0], terms[1], result, sizes)),)
-    path, _ = np.einsum_path(
-        f"{','.join(terms)}->{result}", *(np.broadcast_to(np.float32(0), shape) for shape in shapes)
-    )
     steps = []
     left = list(terms)
-    for step in path[1:]:
-        positions = tuple(sorted(step, reverse=True))
+    for positions in path(terms, result, shapes):
         taken = [left.pop(position) for position in positions]
         kept = set(result).union(*left)
         given = (
@@ -78,6 +74,19 @@ def _steps(
         steps.append((positions, _product(taken, given, sizes)))
         left.append(given)
     return tuple(steps)
+
+
+def path(terms: Sequence[str], result: str, shapes: Sequence[Shape]) -> Iterator[tuple[int, ...]]:
+    """Yield the positions of the factors to multiply next, the last one first. Their product becomes the last factor.
+
+    >>> list(path(["ab", "bc", "c"], "a", [(9, 9), (9, 9), (9,)]))
+    [(2, 1), (1, 0)]
+    """
+    found, _ = np.einsum_path(
+        f"{','.join(terms)}->{result}", *(np.broadcast_to(np.float32(0), shape) for shape in shapes)
+    )
+    for step in found[1:]:
+        yield tuple(sorted(step, reverse=True))
 
 
 def sizes_of(terms: Sequence[str], shapes: Sequence[Shape]) -> dict[str, int] | None:

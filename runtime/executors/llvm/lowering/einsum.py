@@ -1,4 +1,4 @@
-"""Lower einsum to matrix products, two factors at a time.
+"""Lower einsum to matrix products, two factors at a time, in the order of `np.einsum_path`.
 
 einsum a, b [equation='bij,bjk->bik']
     b   is in both factors and in the result: a batch axis    a as [b, i, j] · b as [b, j, k], then a transpose
@@ -12,11 +12,12 @@ If only batch axes are left, the factors are multiplied element by element, and 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from .... import dtypes
 from ....ir.graph import Operation
-from ....ops.linalg.einsum_kernel import parsed
+from ....ops.linalg.einsum_kernel import path, spelled
 from ..codegen.dynamic_shapes import regrouped
 from ..codegen.function_builder import Emitter
 from ..codegen.lazy_values import Index, IndexMap, LazyValue
@@ -45,31 +46,34 @@ class Term(NamedTuple):
 def _(region: Region, operation: Operation, *nodes: LazyValue) -> LazyValue:
     if nodes[0].dtype is dtypes.float16:
         raise RefusedError("sums of products of float16 are not compiled here")
-    given, result = parsed(operation.attrs["equation"])
-    dots = max(len(n.shape) - len(t.replace("...", "")) for n, t in zip(nodes, given, strict=True))
-    wanted = _spelled(result, dots)
-    terms = [_named(node, text) for node, text in zip(nodes, given, strict=True)]
+    shapes = [node.shape for node in nodes]
+    spellings, wanted = spelled(operation.attrs["equation"], shapes)
+    terms = [_named(node, spelling) for node, spelling in zip(nodes, spellings, strict=True)]
     sizes: dict[str, int] = {}
     for term in terms:
         for label, size in zip(term.labels, term.node.shape, strict=True):
             sizes[label] = max(size, sizes.get(label, size)) if 0 not in (size, sizes.get(label)) else 0
-    first, *rest = (_thinned(term, sizes) for term in terms)
+    left = [_thinned(term, sizes) for term in terms]
+    for positions in path(spellings, wanted, shapes):
+        taken = [left.pop(position) for position in positions][::-1]
+        needed = {*wanted, *(label for term in left for label in term.labels)}
+        left.append(_multiplied(region, taken, needed))
+    return _ordered(region, left[0], tuple(wanted), shape_of(operation))
+
+
+def _multiplied(region: Region, terms: Sequence[Term], needed: set[str]) -> Term:
+    """Multiply factors in their order; sum each product over the labels that are not needed any more."""
+    first, *rest = terms
     for number, other in enumerate(rest):
-        later = {*wanted, *(label for term in rest[number + 1 :] for label in term.labels)}
+        later = {*needed, *(label for term in rest[number + 1 :] for label in term.labels)}
         first = _product(region, _summed(region, first, {*later, *other.labels}),
                          _summed(region, other, {*later, *first.labels}), later)  # fmt: skip
-    return _ordered(region, _summed(region, first, set(wanted)), wanted, shape_of(operation))
+    return _summed(region, first, needed)
 
 
-def _spelled(text: str, dots: int) -> Labels:
-    """Return the labels of a term. The axes of `...` are labeled with numbers, counted from the last axis."""
-    head, middle, tail = text.partition("...")
-    return (*head, *(str(number) for number in reversed(range(dots if middle else 0))), *tail)
-
-
-def _named(node: LazyValue, text: str) -> Term:
+def _named(node: LazyValue, spelling: str) -> Term:
     """Return a factor with its labels; a repeated label takes the diagonal."""
-    labels = _spelled(text, len(node.shape) - len(text.replace("...", "")))
+    labels = tuple(spelling)
     if len(set(labels)) == len(labels):
         return Term(node, labels)
     kept = tuple(dict.fromkeys(labels))

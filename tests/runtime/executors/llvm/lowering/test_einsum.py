@@ -15,7 +15,8 @@ SIZES = dict(zip(string.ascii_lowercase, (3, 2, 4, 5, 6, 2, 3, 4, 5, 3, 4), stri
 EQUATIONS = (
     "ij,jk->ik", "ij,kj->ik", "ji,jk->ki", "bij,bjk->bik", "bij,bkj->ikb", "bhed,bhfd->bhef", "ij,ij->i",
     "ij,ij", "i,j->ij", "i,i->i", "ijk->kij", "ijk->j", "ii->i", "ii", "iji,jk->ik", "...ij,...jk->...ik",
-    "...i,i", "i...,i...->...", "ab,bc,cd->ad", "abc,bd,ce->ade", "ij,k->j", "ab,ab,ab->b",
+    "...i,i", "i...,i...->...", "ab,bc,cd->ad", "abc,bd,ce->ade", "ij,k->j", "ab,ab,ab->b", "ab,cb,b->a",
+    "ab,cd,bc->ad", "a,b,c->abc", "...a,ab,...b->...", "aa,ab,bc,c->",
 )  # fmt: skip
 
 
