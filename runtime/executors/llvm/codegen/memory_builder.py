@@ -11,6 +11,8 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 from .... import dtypes
 from ..arena import HEAD
 from .buffer_assignment import BufferSlot, ElementwiseNest, assign_buffers
@@ -48,10 +50,21 @@ class Storage(Measuring):
         self._growing: list[tuple[Register, Register, int]] = []
         self._takes: tuple[Register, Register] | None = None  # see `_taken`
         self._groups: list[Any] = []  # access groups of the nests that are being emitted
+        self._hidden: dict[tuple[float, Any], Register] = {}
 
     def slot(self, kind: Any, count: int = 1) -> Register:
         """Allocate a stack slot for a mutable value; LLVM promotes it to a register where possible."""
         return _opaque(self._top.alloca(kind, count))
+
+    def hidden(self, number: float, kind: Any) -> Register:
+        """Return a number as a register of this type whose value LLVM does not know: code that it cannot simplify."""
+        if (number, kind) not in self._hidden:
+            bits = integer(64)(int(np.float64(number).view(np.int64)))
+            same = ir().InlineAsm(ir().FunctionType(integer(64), [integer(64)]), "", "=r,0")
+            same.name, same.blocks = "", ()  # as of a function
+            wide = self._top.bitcast(self._top.call(same, [bits]), ir().DoubleType())
+            self._hidden[number, kind] = wide if kind == wide.type else self._top.fptrunc(wide, kind)
+        return self._hidden[number, kind]
 
     def buffer(self, size: int, apart: bool = False) -> Register:
         """Allocate uninitialized memory of `size` bytes. A buffer that is `apart` never shares memory."""

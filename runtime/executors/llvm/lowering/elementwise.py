@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 
 import numpy as np
 
@@ -263,7 +264,15 @@ def _(e: Emitter, site: Site, x: Element, y: Element) -> Element:
 
 @elementwise("where")
 def _(e: Emitter, site: Site, test: Element, x: Element, y: Element) -> Element:
-    return e.choose(test, x, y)
+    return e.choose(test, hidden_infinity(e, x), hidden_infinity(e, y))
+
+
+def hidden_infinity(e: Emitter, x: Element) -> Element:
+    """Hide an infinity, so that LLVM can vectorize the maximum of chosen elements.
+
+    It would replace `maximum(best, test ? x : -inf)` by `test ? maximum(best, x) : best`, which it does not vectorize.
+    """
+    return e.hidden(x.constant, x.type) if is_known(x) and x.constant in (-math.inf, math.inf) else x
 
 
 def absolute(e: Emitter, site: Site, x: Element) -> Element:

@@ -13,13 +13,14 @@ from .... import dtypes
 from ....ir.graph import Operation
 from ..codegen.dynamic_sizes import Size
 from ..codegen.function_builder import Emitter
-from ..codegen.lazy_values import Buffer, Index, LazyValue
-from ..codegen.llvm_types import Element, Register, constant, integer
+from ..codegen.lazy_values import Buffer, Index, IndexMap, LazyValue
+from ..codegen.llvm_types import Element, Register, constant
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import lowers, site_of
-from .casts import converted
-from .elementwise import add, compared, multiply
-from .reduction_kinds import get, new_slot, put
+from .casts import as_dtype, converted, each
+from .elementwise import add, compared, hidden_infinity, multiply
+from .reduction_codegen import reduced
+from .reduction_kinds import get, maxima, minima, new_slot, put
 
 Step = Callable[[Emitter, Index, Element], tuple[Element, Element]]
 """The body of a scan: maps an index and the carry to the element of the result and the next carry."""
@@ -78,39 +79,50 @@ def _nothing(dtype: dtypes.DType) -> Element:
 
 @lowers("argmax", "argmin", sized=True)
 def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
-    """Emit the index of the first extreme element; NaN is never selected."""
-    e, kind = region.e, node.dtype.kind
-    (value,) = operation.outputs
+    """Emit the index of the first extreme element, in two reductions, which LLVM vectorizes. NaN is never selected.
+
+    best     ←  the largest element;     found  ←  the least index of an element that equals it
+    """
+    e, (value,) = region.e, operation.outputs
     axis = (operation.attrs["axis"] or 0) % max(len(node.shape), 1)
-    source = region.settled(node)
-    shape = tuple(size for dim, size in enumerate(node.shape) if dim != axis)
-    result = Buffer.new(e, value.dtype, shape)
-    if not result.size:
-        return result
-    if isinstance(node.shape[axis], Size):
-        e.demand(e.b.icmp_signed(">", e.word(node.shape[axis]), e.word(0)))
-    sign = ">" if operation.type == "argmax" else "<"
-    others = [dim for dim in range(len(node.shape)) if dim != axis]
-    best, where = new_slot(e, node.dtype, 0), new_slot(e, dtypes.int64, 0)
-    with e.nest([node.shape[dim] for dim in others], parallel=False) as outer:
-        put(e, best, worst(node.dtype, sign))
-        put(e, where, integer(64)(0))
-        with e.nest([node.shape[axis]], parallel=False) as (number,):
-            coordinates = dict(zip(others, outer, strict=True)) | {axis: number}
-            index = Index.of(node.shape, [coordinates[dim] for dim in range(len(node.shape))])
-            element, known = source.at(e, index), get(e, node.dtype, best)
-            better = compared(e, "u" if kind == "b" else kind, sign, element, known)
-            put(e, best, e.choose(better, element, known))
-            put(e, where, e.b.select(better, number, get(e, dtypes.int64, where)))
-        found = converted(e, get(e, dtypes.int64, where), dtypes.int64, value.dtype)
-        e.store(value.dtype, result.address, Index.of(result.shape, outer).flat(e), found)
-    return result
+    size, shape = node.shape[axis], (*node.shape[:axis], *node.shape[axis + 1 :])
+    if isinstance(size, Size):
+        e.demand(e.b.icmp_signed(">", e.word(size), e.word(0)))
+    if not math.prod(shape):
+        return Buffer.new(e, value.dtype, shape)
+    source = region.settled(as_dtype(region, node, dtypes.uint8) if node.dtype.is_bool else node)
+    kind = (maxima if operation.type == "argmax" else minima)(source.dtype)
+    least = constant(source.dtype, kind.start)
+    best = region.settled(
+        reduced(region, _without_nan(region, source, least), kind, [axis], shape, source.dtype)
+    )
+    number = dtypes.int32 if not isinstance(size, Size) and size < dtypes.int32.max else dtypes.int64
+
+    def find(e: Emitter, index: Index) -> Element:
+        coordinates = index.coordinates(e)
+        along = coordinates.pop(axis)
+        is_best = _equal(e, source.dtype, source.at(e, index), best.at(e, Index.of(shape, coordinates)))
+        return e.choose(is_best, converted(e, along, dtypes.int64, number), constant(number, number.max))
+
+    numbers = IndexMap(number, node.shape, [source, best], find)
+    found = reduced(region, numbers, minima(number), [axis], shape, number)
+
+    def first(e: Emitter, position: Element, extreme: Element) -> Element:
+        selected = e.choose(_equal(e, source.dtype, extreme, least), constant(number, 0), position)
+        return converted(e, selected, number, value.dtype)
+
+    return each(region, first, value.dtype, shape, found, best)
 
 
-def worst(dtype: dtypes.DType, sign: str) -> Register:
-    """Return the least value for `>`, or the greatest for `<`, as the initial value of a search."""
-    if dtype.kind == "f":
-        return constant(dtype, -math.inf if sign == ">" else math.inf)
-    if dtype.is_bool:
-        return constant(dtype, sign == "<")
-    return constant(dtype, dtype.min if sign == ">" else dtype.max)
+def _equal(e: Emitter, dtype: dtypes.DType, x: Element, y: Element) -> Register:
+    return compared(e, dtype.kind, "==", x, y)
+
+
+def _without_nan(region: Region, node: LazyValue, instead: Element) -> LazyValue:
+    if node.dtype.kind != "f":
+        return node
+
+    def chosen(e: Emitter, x: Element) -> Element:
+        return e.choose(_equal(e, node.dtype, x, x), x, hidden_infinity(e, instead))
+
+    return each(region, chosen, node.dtype, node.shape, node)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -55,6 +56,23 @@ def repeated(x: Any) -> Any:
     return x
 
 
+def largest(x: Any) -> Any:
+    """LLVM must not see that an infinity changes no maximum, or it branches around the maximum."""
+    return tf.reduce_max(tf.where(x > 0.5, x, -np.inf), -1)
+
+
+def place(x: Any) -> Any:
+    return tf.argmax(x, -1)
+
+
+def padded(x: Any) -> Any:
+    return tf.pad(x, [[1, 2], [2, 1]], constant_values=3)
+
+
+def turned(x: Any) -> Any:
+    return tf.roll(x, [1, -3], [0, 1]) + 0.5
+
+
 def graph_of(program: Callable[[Any], Any], shape: Any, dtype: Any) -> Any:
     return tf.function(program).get_concrete_function(tf.TensorSpec(shape, dtype)).graph
 
@@ -78,6 +96,16 @@ def test_elementwise_loops_are_vectorized(program: Callable[[Any], Any], shape: 
         graph = graph_of(program, shape, dtype)
         assert f" x {'float' if dtype == tf.float32 else 'double'}>" in text(graph)
         check(graph, shape, dtype)
+
+
+@pytest.mark.parametrize("program", [largest, place, padded, turned], ids=lambda each: str(each.__name__))
+def test_neighbors_are_read_together(program: Callable[[Any], Any]) -> None:
+    shape = [64, 300]
+    graph = graph_of(program, shape, tf.float32)
+    code = text(graph)
+    is_gathered = re.search(r"insertelement .* i64 [1-9]|masked\.gather", code)
+    assert " x float>" in code and not is_gathered
+    check(graph, shape, tf.float32)
 
 
 @pytest.mark.parametrize("size", [1, 2, 7, 8, 9, 16, 31, 40, 63, 64, 65, 1000])
