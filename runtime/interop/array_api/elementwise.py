@@ -2,7 +2,7 @@
 
 Their operations are those of NumPy's universal functions with the same names.
 
->>> add(cast([1, 2], dtypes.int8), cast([1000], dtypes.int16)).dtype
+>>> add(cast([1, 2], "int8"), cast([1000], "int16")).dtype
 tf.int16
 """
 
