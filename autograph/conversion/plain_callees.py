@@ -21,6 +21,7 @@ from ..introspection.frames import STAND_INS
 Operator = Callable[[Any], Callable[..., Any]]
 Receiver = Callable[[Any, str], Any]
 NATIVE = frozenset({list, dict, set})
+"""Types with methods in C, which no conversion changes."""
 Permanent = dict[FunctionType, tuple[FunctionType, CodeType, Any, Any, FunctionType]]
 """A function → its converted form, the code and defaults for which that is valid, and its form for plain values."""
 

@@ -56,9 +56,8 @@ class StagePlainCalls(StageCalls):
         return super().is_left_alone(callee)
 
     def staged(self, callee: gast.expr) -> gast.expr:
-        if not isinstance(callee, gast.Attribute) or callee.attr.startswith(
-            "__"
-        ):  # a private name is mangled
+        # A private name would have to be mangled.
+        if not isinstance(callee, gast.Attribute) or callee.attr.startswith("__"):
             return super().staged(callee)
         around = root(callee)  # a global variable is most often a module or a class
         if around is not None and around not in self.names.bound and callee.attr not in METHODS:

@@ -145,9 +145,8 @@ def _read_variable(leaf: Any) -> Any:
 
 
 def _as_tuple(body: Callable[..., Any], state: tuple[Any, ...]) -> Callable[..., tuple[Any, ...]]:
-    may_be_nest = len(state) == 1 and nest.is_nested(
-        state[0]
-    )  # then `body` may return the only variable itself
+    # The body may return the only variable itself, if that is a nest.
+    may_be_nest = len(state) == 1 and nest.is_nested(state[0])
 
     def stepped(*state: Any) -> tuple[Any, ...]:
         result = body(*state)

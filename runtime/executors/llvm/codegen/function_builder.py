@@ -271,11 +271,9 @@ class Emitter(Storage):
             phi.add_incoming(y, before)
             return phi
 
-        return (
-            ComplexPair(*map(joined, found, other))
-            if isinstance(found, ComplexPair)
-            else joined(found, other)
-        )
+        if isinstance(found, ComplexPair):
+            return ComplexPair(*map(joined, found, other))
+        return joined(found, other)
 
     def block(self, name: str) -> Any:
         return self.function.append_basic_block(name)
