@@ -1,6 +1,7 @@
-"""Lower operations on diagonals and bands of matrices, the last two axes, to index mappings.
+"""Lower operations on diagonals and bands of matrices, the last two axes.
 
 diag_part x [k=1]      y[i] is x[i, i + 1]
+diag x [k=1]           zeros, then y[i, i + 1] is x[i]
 band_part x            y[i, j] is x[i, j] near the diagonal, else 0
 """
 
@@ -8,7 +9,7 @@ from __future__ import annotations
 
 from ....ir.graph import Operation
 from ..codegen.function_builder import Emitter
-from ..codegen.lazy_values import Index, IndexMap, LazyValue
+from ..codegen.lazy_values import Buffer, Index, IndexMap, LazyValue
 from ..codegen.llvm_types import Element, Register, constant, integer
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import lowers, site_of
@@ -28,38 +29,26 @@ def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
     return moved(node, shape_of(operation), source_of)
 
 
-def _on_diagonal(e: Emitter, index: Index, k: int) -> tuple[Register, list[Register]]:
-    """Return whether an index is on diagonal `k`, and the index along the diagonal, which is 0 elsewhere."""
-    *batch, row, column = index.coordinates(e)
-    is_there = e.b.icmp_signed("==", e.minus(column, e.word(k)), row)
-    along = e.minus(row, e.word(max(-k, 0)))
-    return is_there, [*batch, e.choose(is_there, along, e.word(0))]
+def _filled(e: Emitter, where: Buffer, diagonal: LazyValue, k: int) -> Buffer:
+    """Emit stores of the elements of diagonal `k` of matrices."""
+    with e.nest(diagonal.shape) as numbers:
+        *batch, i = numbers
+        target = [*batch, e.plus(i, e.word(max(-k, 0))), e.plus(i, e.word(max(k, 0)))]
+        element = diagonal.at(e, Index.of(diagonal.shape, numbers))
+        e.store(where.dtype, where.address, Index.of(where.shape, target).flat(e), element)
+    return where
 
 
 @lowers("diag")
 def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
-    found = region.readable(node)
-    if not found.size:
-        return region.zeros(node.dtype, shape_of(operation))
-
-    def find(e: Emitter, index: Index) -> Element:
-        is_there, position = _on_diagonal(e, index, operation.attrs["k"])
-        return e.choose(is_there, found.at(e, Index.of(found.shape, position)), constant(node.dtype, 0))
-
-    return IndexMap(node.dtype, shape_of(operation), [found], find, cost=2, once=False)
+    found = region.settled(node)
+    return _filled(region.e, region.zeros(node.dtype, shape_of(operation)), found, operation.attrs["k"])
 
 
 @lowers("set_diag")
 def _(region: Region, operation: Operation, node: LazyValue, diagonal: LazyValue) -> LazyValue:
-    found = region.readable(diagonal)
-    if not found.size:
-        return node
-
-    def find(e: Emitter, index: Index) -> Element:
-        is_there, position = _on_diagonal(e, index, operation.attrs["k"])
-        return e.choose(is_there, found.at(e, Index.of(found.shape, position)), node.at(e, index))
-
-    return IndexMap(node.dtype, node.shape, [node, found], find, cost=2, once=False)
+    found = region.settled(diagonal)
+    return _filled(region.e, region.own(operation, node), found, operation.attrs["k"])
 
 
 @lowers("band_part")
