@@ -16,7 +16,7 @@ from ...core.export import export
 from ...ir.graph import Constant
 from ...ir.value_types import TensorType
 from ..framework.op import Input, Ints, Name, op
-from ..framework.static_values import as_tuple, checked_dims, dims, integers
+from ..framework.static_values import as_tuple, checked_dims, dims, integers, unread_integers
 from .getitem import getitem
 from .shape_ops import shape as shape_of
 
@@ -40,7 +40,8 @@ def part(input_: Input, begin: Ints, size: Ints, name: Name = None) -> TensorTyp
     >>> part([1, 2, 3], [1], [1])
     <tf.Tensor: shape=(1,), dtype=int32, numpy=array([2], dtype=int32)>
     """
-    starts, counts = integers(begin), integers(size)
+    counts = integers(size)
+    starts = integers(begin) if counts and -1 in counts else unread_integers(begin)
     shape = input_.shape
     known = shape or counts or starts
     if starts is None or counts is None or known is None:

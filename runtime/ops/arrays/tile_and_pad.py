@@ -29,7 +29,15 @@ from ...ir.value_types import TensorType
 from ...kernels.rows import combine_along
 from ..framework.cached_dispatch import cached_dispatch
 from ..framework.op import Input, Inputs, Ints, Name, Same, op
-from ..framework.static_values import as_tuple, checked_dims, dims, integers, listed, with_axis
+from ..framework.static_values import (
+    as_tuple,
+    checked_dims,
+    dims,
+    integers,
+    listed,
+    unread_integers,
+    with_axis,
+)
 from .reshape import reshape, sum_to
 from .shape_ops import shape as shape_of
 from .strided_slice import part
@@ -391,8 +399,8 @@ def roll(input: Input, shift: Ints, axis: Ints, name: Name = None) -> TensorType
     >>> roll([1, 2, 3, 4], 1, 0)
     <tf.Tensor: shape=(4,), dtype=int32, numpy=array([4, 1, 2, 3], dtype=int32)>
     """
-    integers(shift)  # raises unless it is a vector of integers
-    integers(axis)
+    unread_integers(shift)  # raises unless it is a vector of integers
+    unread_integers(axis)
     if not shapes.compatible(shift.shape, axis.shape):
         raise ValueError(
             f"shift and axis must have the same size: {shapes.show(shift.shape)}, {shapes.show(axis.shape)}"

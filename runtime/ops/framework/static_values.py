@@ -23,13 +23,17 @@ _MOST_DIMENSIONS = 32
 
 def integers(operand: Any) -> tuple[int | None, ...] | None:
     """Return the elements of a vector of integers, None for unknown ones; None when their number is unknown."""
+    unknown = unread_integers(operand)
+    if operand.value is not None:
+        return tuple(np.ravel(operand.value).tolist())
+    return unknown if operand.elements is None else operand.elements
+
+
+def unread_integers(operand: Any) -> tuple[None, ...] | None:
+    """Return `integers` without their values, for a rule that does not depend on these."""
     _check_integer(operand)
     if operand.shape is not None and len(operand.shape) > 1:
         raise ValueError(f"Shape must be at most rank 1 but is rank {len(operand.shape)}")
-    if operand.value is not None:
-        return tuple(np.ravel(operand.value).tolist())
-    if operand.elements is not None:
-        return operand.elements  # type: ignore[no-any-return]
     if operand.shape is None:
         return None
     count = operand.shape[0] if operand.shape else 1
