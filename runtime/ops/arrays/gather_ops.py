@@ -21,7 +21,7 @@ from ...ir.traits import CHEAP, PYTHON_INDEX
 from ...ir.value_types import TensorType
 from ...kernels.rows import combine_along, combine_at, row_numbers
 from ..framework.attribute_parsers import Axis
-from ..framework.cached_dispatch import cached_dispatch
+from ..framework.cached_dispatch import dispatch_with_operands
 from ..framework.op import Input, Ints, Name, op
 from ..framework.static_values import checked_dims, dims, known_elements, listed
 from .shape_ops import shape as shape_of
@@ -30,7 +30,7 @@ Array = Any
 
 
 @export("gather")
-@cached_dispatch
+@dispatch_with_operands("indices")
 def gather(
     params: Any,
     indices: Any,

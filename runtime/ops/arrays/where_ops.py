@@ -19,7 +19,7 @@ from ...ir.traits import CHEAP, ELEMENTWISE, TOTAL
 from ...ir.value_types import TensorType
 from ..framework import intervals
 from ..framework.attribute_parsers import Axis
-from ..framework.cached_dispatch import cached_dispatch
+from ..framework.cached_dispatch import cached_dispatch, dispatch_with_operands
 from ..framework.composite_dispatch import dispatching_composites
 from ..framework.op import Input, Ints, Name, Same, op
 from ..framework.static_values import checked_dims, dims
@@ -32,7 +32,7 @@ Array = Any
 
 
 @export("where")
-@cached_dispatch
+@dispatch_with_operands("x", "y")
 def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Any:
     """Select elements of `x` where `condition` is true, else of `y`; without `x` and `y`, return the true indices.
 

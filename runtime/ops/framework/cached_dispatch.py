@@ -19,6 +19,7 @@ calls. Their inputs must be all tensors of the arguments, constants, and results
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any, Literal, TypeVar
 
@@ -28,9 +29,9 @@ from ...core.tensor import EagerTensor
 from ...core.variable import Variable
 from ...ir.builder import recording_by, stack
 from ...ir.graph import Constant
-from .call_keys import Elements, KnownOperand, have_key
+from .call_keys import Dtypes, Elements, KnownOperand, have_key
 from .eager_calls import MOST, EagerCall, EagerProgram, native, run_kept
-from .kept_calls import kept_call
+from .kept_calls import as_dtypes, count_new, dtype_of_numbers, kept_call
 from .signature import Signature
 
 Kept = EagerCall | EagerProgram | Elements | Literal[False]
@@ -43,18 +44,23 @@ def cached_dispatch(function: F) -> F:
 
     It must not read elements of tensors, settings that programs change, or random numbers.
     """
-    return _CachedFunction(function)  # type: ignore[return-value]
+    return _CachedFunction(function, ())  # type: ignore[return-value]
+
+
+def dispatch_with_operands(*operands: str) -> Callable[[F], F]:
+    """Decorate a function as `cached_dispatch` does, which hands on numbers for some parameters as it does tensors."""
+    return lambda function: _CachedFunction(function, operands)  # type: ignore[return-value]
 
 
 class _CachedFunction(CallSlot):
     """A function whose slot `__call__` has a C function that runs kept calls, as that of an operation."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], operands: Sequence[str]) -> None:
         functools.update_wrapper(self, function)
-        self._function = function
+        self._function, self._operands = function, operands
         if hasattr(function, "public"):
             function.public = self  # composite classes find their own functions by this object
-        self._calls: dict[Any, Kept | None] = {}
+        self._calls: dict[Any, Kept | Dtypes | int | None] = {}
         self.__call__ = native.caller(self) if native else self._call
 
     @property
@@ -75,11 +81,10 @@ class _CachedFunction(CallSlot):
     def _call(self, *args: Any, **kwargs: Any) -> Any:
         if not stack.eager or placement.observed:
             return self._function(*args, **kwargs)
-        found = run_kept(self._calls, args, kwargs, False, stack.recorders)
-        return self._converted(args, kwargs, *found) if type(found) is tuple else found
+        return run_kept(self._calls, args, kwargs, False, stack.recorders, self._converted)
 
     def _converted(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any], key: Any = None, given: int = 0
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], key: Any, given: int, types: Any
     ) -> Any:
         """Call the function; keep the call by its key if that comes for the second time."""
         result = self._function(*args, **kwargs)
@@ -89,12 +94,26 @@ class _CachedFunction(CallSlot):
             if len(self._calls) >= MOST:
                 self._calls.clear()
             self._calls[key] = None
+            if types is not None and self._operands:
+                count_new(self._calls, types, functools.partial(self._dtypes, args, kwargs))
         return result
+
+    def _dtypes(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Dtypes:
+        """Return the dtypes to which numbers for `_operands` convert, which those of its operations are."""
+        operations = _Operations()
+        with recording_by([operations]):
+            self._function(*args, **kwargs)
+        inputs = [x for _, inputs, *_ in operations.found for x in inputs]
+        names = [*[*inspect.signature(self._function).parameters][: len(args)], *kwargs]
+        arguments = zip(names, (*args, *kwargs.values()), strict=True)
+        return as_dtypes(
+            [dtype_of_numbers(x, inputs) if name in self._operands else None for name, x in arguments]
+        )
 
     def _rehearsed(self, key: Any, arguments: tuple[Any, ...], names: Sequence[str]) -> Kept:
         """Return what is kept for a call, which runs again on a tensor of its own for each tensor in the arguments."""
         copies, tensors, operations = _copied(arguments), list[Any](), _Operations()
-        have_key(copies, [], tensors, takes_variables=False)
+        have_key(copies, [], tensors, False, [])
         count = len(copies) - len(names)
         with recording_by([operations]):
             result = self._function(*copies[:count], **dict(zip(names, copies[count:], strict=True)))

@@ -4,6 +4,9 @@
         key                        ("axis", float32[2, 3], int, 1)
     reshape(x, n)                  n: a tensor of [3, 2], whose elements the inference rule reads
         key                        (float32[2, 3], int32[2], the bytes of [3, 2], the position of n)
+    roll(x, i, 0)                  i: an int that differs from call to call
+        key                        (float32[2, 3], int, 7, int, 0), or that of roll(x, a tensor of i, 0)
+        its types                  (float32[2, 3], int, None, int, None)
 
 The inference rule accepts all calls with the key of an accepted one, and the results have the same types. native_keys.h
 has the same for the C extension.
@@ -12,7 +15,7 @@ has the same for the C extension.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -42,6 +45,10 @@ _NUMBERS = frozenset(np.dtype(code).num for code in "?bhilqBHILQefdFD")
 """The numbers of the dtypes of arrays that have a key."""
 
 
+Dtypes = list[Any] | Literal[False]
+"""The dtype to which each argument converts that is made of numbers, and None for others; False if all are None."""
+
+
 class Elements(tuple[int, ...]):
     """The positions, among the tensors of a key, of those whose elements the inference rule reads.
 
@@ -55,8 +62,16 @@ class Elements(tuple[int, ...]):
         return (*key, *[tensors[i]._array.tobytes() for i in self], self)
 
 
-def have_key(arguments: Iterable[Any], parts: list[Any], tensors: list[Any], takes_variables: bool) -> bool:
+def have_key(
+    arguments: Iterable[Any],
+    parts: list[Any],
+    tensors: list[Any],
+    takes_variables: bool,
+    numbers: list[int],
+) -> bool:
     """Append the parts of a key for some arguments, and their tensors; return False if they have no key.
+
+    Append to `numbers` the positions of those parts that are numbers for which int32 or float32 has surely room.
 
     A variable counts as its value, unless the operation takes variables by reference. An array of numbers counts as a
     tensor; it is copied, because the program may write to it later.
@@ -69,12 +84,16 @@ def have_key(arguments: Iterable[Any], parts: list[Any], tensors: list[Any], tak
         elif kind in ATOMS:
             if kind is str and len(x) > _LONGEST_TEXT:
                 return False
+            if kind is int and -(2**31) <= x < 2**31:
+                numbers.append(len(parts) + 1)
             parts += (kind, x)
         elif kind is float:
+            if abs(x) < 1e38:
+                numbers.append(len(parts) + 1)
             parts += (kind, x or str(x))  # 0.0 and -0.0 are equal
         elif kind in LISTS and len(x) <= _LONGEST and len(parts) <= _MOST_PARTS:
             parts += (kind, len(x))
-            if x and not have_key(x, parts, tensors, takes_variables):
+            if x and not have_key(x, parts, tensors, takes_variables, numbers):
                 return False
         elif kind is slice:
             ends = (x.start, x.stop, x.step)
@@ -105,6 +124,14 @@ def have_key(arguments: Iterable[Any], parts: list[Any], tensors: list[Any], tak
         else:
             return False
     return True
+
+
+def types_in(key: tuple[Any, ...], numbers: Iterable[int]) -> tuple[Any, ...] | None:
+    """Return a key without its numbers, which have these positions; None if there are none."""
+    parts = [*key]
+    for i in numbers:
+        parts[i] = None
+    return tuple(parts) if numbers else None
 
 
 class KnownOperand(Constant):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -11,8 +11,8 @@ from ...core.tensor import EagerTensor
 from ...core.variable import Variable
 from ...ir.graph import Constant
 from ...ir.value_types import ListType, TensorType
-from .call_keys import LISTS, MOST_BYTES, Elements, KnownOperand
-from .eager_calls import EagerCall
+from .call_keys import LISTS, MOST_BYTES, Dtypes, Elements, KnownOperand, have_key
+from .eager_calls import MANY, EagerCall
 from .signature import Signature
 
 
@@ -81,3 +81,47 @@ def kept_call(
         if not read or {*read} <= {*key[-1]}
         else False
     )
+
+
+def count_new(calls: dict[Any, Any], types: Any, dtypes_of: Callable[[], Dtypes]) -> None:
+    """Count a call with a new key of some types; after many, keep the dtypes to which the numbers of others convert."""
+    count = calls.get(types, 0)
+    if type(count) is int:
+        calls[types] = count + 1 if count < MANY else dtypes_of()
+
+
+def operand_dtypes(
+    op: Signature, count: int, names: Iterable[str], values: Sequence[Any], tensors: Sequence[Any]
+) -> Dtypes:
+    """Return the dtypes to which the arguments of a call that are operands convert; the parameters are as above.
+
+    `count` is the number of positional arguments. The call with tensors in place of these numbers is the same.
+    """
+    found: list[Any] = [None] * len(values)
+    at = 0
+    for i, kind in op._inputs:
+        if kind in ("Inputs", "Tensors"):
+            at += len(values[i]) if type(values[i]) in LISTS else 1
+        else:
+            found[i] = dtype_of_numbers(values[i], tensors[at : at + 1])
+            at += 1
+    return as_dtypes([*found[:count], *[found[op.parameters.index(name)] for name in names]])
+
+
+def as_dtypes(found: list[Any]) -> Dtypes:
+    """Return a list of dtypes, False if all are None."""
+    return found if any(dtype is not None for dtype in found) else False
+
+
+def dtype_of_numbers(x: Any, tensors: Iterable[Any]) -> Any:
+    """Return the dtype of the tensors that equal an argument, which is a number or a nest of those of one class.
+
+    Return None for other arguments, if the dtypes differ, and for dtypes that have no room for all usual numbers.
+    """
+    parts, numbers = list[Any](), list[int]()
+    if not have_key([x], parts, [], True, numbers) or len({parts[i - 1] for i in numbers}) != 1:
+        return None
+    codes = "fd" if float in parts else "ilqfd"
+    arrays = [x._array for x in tensors if type(x) is EagerTensor and x._array.size == len(numbers)]
+    found = {y.dtype for y in arrays if y.dtype.char in codes and np.array_equal(y, np.array(x, y.dtype))}
+    return found.pop() if len(found) == 1 else None

@@ -467,17 +467,47 @@ static int is_prepared(EagerOp *self)
 
 /* Let the operation convert and check all arguments. */
 static PyObject *run_converted(EagerOp *self, PyObject *const *args, Py_ssize_t count, PyObject *names, PyObject *key,
-                               Py_ssize_t given)
+                               Py_ssize_t given, PyObject *types)
 {
     PyObject *positional = PyTuple_New(count), *named = PyDict_New(), *number = PyLong_FromSsize_t(given), *result = NULL;
     int failed = positional == NULL || named == NULL || number == NULL;
     for (Py_ssize_t i = 0; !failed && i < count; i++) PyTuple_SET_ITEM(positional, i, Py_NewRef(args[i]));
     for (Py_ssize_t i = 0; !failed && names != NULL && i < PyTuple_GET_SIZE(names); i++)
         failed = PyDict_SetItem(named, PyTuple_GET_ITEM(names, i), args[count + i]) < 0;
-    if (!failed) result = PyObject_CallFunctionObjArgs(self->converted, positional, named, key, number, NULL);
+    if (!failed) result = PyObject_CallFunctionObjArgs(self->converted, positional, named, key, number, types, NULL);
     Py_XDECREF(positional);
     Py_XDECREF(named);
     Py_XDECREF(number);
+    return result;
+}
+
+/* Set arguments, of which numbers become tensors of given dtypes; return whether that succeeded. */
+static int set_tensors(PyObject **given, PyObject *const *args, Py_ssize_t count, PyObject *dtypes)
+{
+    if (count > ARRAYS || count != PyList_GET_SIZE(dtypes)) return 0;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *dtype = PyList_GET_ITEM(dtypes, i);
+        if (!PyArray_DescrCheck(dtype)) given[i] = Py_NewRef(args[i]);
+        else given[i] = new_tensor(PyArray_FromAny(args[i], (PyArray_Descr *)Py_NewRef(dtype), 0, 0, 0, NULL), Py_None);
+        if (given[i] == NULL) return 0;
+    }
+    return 1;
+}
+
+/* Return the result of a call without a key of its own, whose numbers become tensors if the others of its types did. */
+static PyObject *run_new(EagerOp *self, PyObject *const *args, Py_ssize_t count, PyObject *names, PyObject *recorders,
+                         Key *key, PyObject *parts)
+{
+    PyObject *given[ARRAYS] = {NULL}, *types = types_in(key, parts), *dtypes = NULL, *result = NULL;
+    Py_ssize_t all = count + (names == NULL ? 0 : PyTuple_GET_SIZE(names));
+    if (types != NULL) dtypes = Py_XNewRef(PyDict_GetItemWithError(self->calls, types));
+    if (dtypes != NULL && PyList_CheckExact(dtypes) && set_tensors(given, args, all, dtypes))
+        result = run_kept(self, given, count, names, recorders, OR_CONVERT);
+    else if (types != NULL && !PyErr_Occurred())
+        result = run_converted(self, args, count, names, parts, PyList_GET_SIZE(key->tensors), types);
+    for (Py_ssize_t i = 0; i < ARRAYS && given[i] != NULL; i++) Py_DECREF(given[i]);
+    Py_XDECREF(types);
+    Py_XDECREF(dtypes);
     return result;
 }
 
@@ -486,7 +516,7 @@ static PyObject *run_kept(EagerOp *self, PyObject *const *args, Py_ssize_t count
                           Otherwise otherwise)
 {
     Key key;
-    key.count = 0;
+    key.count = key.usual = 0;
     key.tensors = PyList_New(0);
     key.recorders = self->by_reference ? NULL : recorders;
     if (key.tensors == NULL) return NULL;
@@ -497,9 +527,11 @@ static PyObject *run_kept(EagerOp *self, PyObject *const *args, Py_ssize_t count
     if (!PyErr_Occurred()) {
         if (call != NULL && is_runnable(call)) result = run(call, key.tensors, recorders);
         else if (call != NULL && IS_A(call, EagerProgram)) result = run_program(call, key.tensors, recorders);
+        else if (otherwise == OR_CONVERT && parts != NULL && call == NULL)
+            result = run_new(self, args, count, names, recorders, &key, parts);
         else if (otherwise == OR_CONVERT)
             result = run_converted(self, args, count, names, has_key && call != Py_False ? parts : Py_None,
-                                   PyList_GET_SIZE(key.tensors));
+                                   PyList_GET_SIZE(key.tensors), Py_None);
     }
     for (Py_ssize_t i = 0; i < key.count; i++) Py_DECREF(key.parts[i]);
     Py_XDECREF(call);

@@ -25,6 +25,8 @@ typedef struct {
     PyObject *parts[PARTS]; /* owned references */
     PyObject *tensors;      /* a list */
     PyObject *recorders;    /* of reads of variables; NULL if variables count by reference */
+    Py_ssize_t usual;       /* parts that are usual numbers */
+    short numbers[PARTS];   /* their positions */
 } Key;
 
 static PyObject *value_of_variable(PyObject *variable, PyObject *recorders);
@@ -146,10 +148,20 @@ static int is_atom(PyObject *x)
     return 0;
 }
 
+/* Return whether a value is a number of Python for which int32 or float32 has surely room. */
+static int is_usual_number(PyObject *x)
+{
+    int overflows = 0;
+    if (PyFloat_CheckExact(x)) return fabs(PyFloat_AS_DOUBLE(x)) < 1e38;
+    long value = PyLong_CheckExact(x) ? PyLong_AsLongAndOverflow(x, &overflows) : LONG_MAX;
+    return !overflows && value >= INT32_MIN && value <= INT32_MAX;
+}
+
 /* Append the parts for an argument; return whether it has a key. An error may be set if it has none. */
 static int put_argument(Key *key, PyObject *x)
 {
     if (Py_IS_TYPE(x, Tensor)) return put_tensor(key, Py_NewRef(x));
+    if (key->count < PARTS - 1 && is_usual_number(x)) key->numbers[key->usual++] = key->count + 1;
     if (PyUnicode_CheckExact(x) && PyUnicode_GET_LENGTH(x) > TEXT) return 0;
     if (is_atom(x) || PyArray_DescrCheck(x)) return put_type(key, x) && put(key, Py_NewRef(x));
     if (PyFloat_CheckExact(x)) return put_float(key, x);
@@ -179,6 +191,18 @@ static PyObject *taken(Key *key)
     for (Py_ssize_t i = 0; parts != NULL && i < key->count; i++) PyTuple_SET_ITEM(parts, i, key->parts[i]);
     if (parts != NULL) key->count = 0;
     return parts;
+}
+
+/* Return the parts of a key without its numbers; None if there are none. */
+static PyObject *types_in(Key *key, PyObject *parts)
+{
+    if (key->usual == 0) Py_RETURN_NONE;
+    PyObject *types = PyTuple_New(PyTuple_GET_SIZE(parts));
+    for (Py_ssize_t i = 0; types != NULL && i < PyTuple_GET_SIZE(parts); i++)
+        PyTuple_SET_ITEM(types, i, Py_NewRef(PyTuple_GET_ITEM(parts, i)));
+    for (Py_ssize_t i = 0; types != NULL && i < key->usual; i++)
+        Py_SETREF(((PyTupleObject *)types)->ob_item[key->numbers[i]], Py_NewRef(Py_None));
+    return types;
 }
 
 /* Return a key followed by the elements of the tensors at some positions, and by these positions. */

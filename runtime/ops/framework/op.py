@@ -35,7 +35,7 @@ from __future__ import annotations
 import functools
 import importlib
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack, overload
+from typing import TYPE_CHECKING, Any, TypeAlias, Unpack, overload
 
 import numpy as np
 
@@ -52,9 +52,9 @@ from ...ir.facts import DeclaredFacts
 from ...ir.graph import Constant, Operand, Value
 from ...ir.value_types import AnySpec, TensorType, VariableType
 from . import composite_dispatch, constant_results, narrow_floats
-from .call_keys import Elements
+from .call_keys import Dtypes, Elements
 from .eager_calls import MOST, EagerCall, native, run_kept
-from .kept_calls import eager_call
+from .kept_calls import count_new, eager_call, operand_dtypes
 from .op_errors import OF_COMPUTING, ruled_out, runtime_op_error, throw
 from .signature import Signature
 
@@ -126,7 +126,7 @@ class Op(CallSlot, Signature):
         if self.name in REGISTRY:
             raise ValueError(f"there is an operation {self.name!r} already")
         REGISTRY[self.name] = self
-        self._calls: dict[Any, EagerCall | Elements | Literal[False] | None] = {}
+        self._calls: dict[Any, EagerCall | Elements | Dtypes | int | None] = {}
         self._takes_variables = any(kind == "Ref" for _, kind in self._inputs)
         self.__call__ = native.caller(self) if native else self._call  # type: ignore[method-assign]
 
@@ -156,15 +156,20 @@ class Op(CallSlot, Signature):
     def _call(self, *args: Any, **kwargs: Any) -> Any:
         if not stack.eager or placement.observed:
             return self._converted(args, kwargs)
-        found = run_kept(self._calls, args, kwargs, self._takes_variables, stack.recorders)
-        return self._converted(args, kwargs, *found) if type(found) is tuple else found
+        return run_kept(self._calls, args, kwargs, self._takes_variables, stack.recorders, self._converted)
 
     def _converted(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any], key: Any = None, given: int = 0
+        self,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        key: Any = None,
+        given: int = 0,
+        types: Any = None,
     ) -> Any:
         """Convert and check all arguments; then run the operation, or add it to the graph.
 
-        A call that ran is kept by its key, unless that is None; `given` is the number of tensors in the arguments.
+        A call that ran is kept by its key, unless that is None; `given` is the number of tensors in the arguments. A
+        new key with numbers has `types`.
         """
         is_bare = len(args) == self._bare and not kwargs and self._are_ready(args)
         values = list(args) if is_bare else self._bind(args, kwargs)
@@ -191,6 +196,9 @@ class Op(CallSlot, Signature):
             results = self.run(tensors, attrs)
             if key is not None:
                 self._keep(key, given, kwargs, values, tensors, attrs, results)
+                if types is not None:
+                    dtypes_of = functools.partial(operand_dtypes, self, len(args), kwargs, values, tensors)
+                    count_new(self._calls, types, dtypes_of)
             return results
         requested_name = None if is_bare or self._name_position is None else values[self._name_position]
         return self._weakened(

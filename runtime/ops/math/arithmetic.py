@@ -36,7 +36,7 @@ from ..arrays.reshape import fitted
 from ..arrays.select_kernel import selected
 from ..arrays.where_ops import choose
 from ..framework import composite_dispatch, intervals, static_values
-from ..framework.cached_dispatch import cached_dispatch
+from ..framework.cached_dispatch import cached_dispatch, dispatch_with_operands
 from ..framework.composite_dispatch import dispatching_composites, meet_rows
 from ..framework.op import Inputs, Name, Same, op
 from ..framework.op_families import (
@@ -391,7 +391,7 @@ add_n.gradient(lambda dy, y, inputs: [dy] * len(inputs))
 
 
 @export("clip_by_value")
-@cached_dispatch
+@dispatch_with_operands("clip_value_min", "clip_value_max")
 @dispatching_composites("clip_by_value", element_operands=3)
 def clip_by_value(t: TensorLike, clip_value_min: Any, clip_value_max: Any, name: Name = None) -> Tensor:
     """Clip `t` to the range from `clip_value_min` to `clip_value_max`.
