@@ -13,6 +13,7 @@
 
 #define ARRAYS 64       /* arguments of a kernel */
 #define LONG (1 << 12)  /* bytes of an array for which kernels in Python may take longer than to find a kept call */
+#define MOST_NUMBERS 1024 /* numbers of programs that are cached as tensors */
 #define SLOW 2000       /* nanoseconds of a kernel that count */
 #define SAMPLED 8       /* one of so many calls on smaller arrays is timed */
 
@@ -279,13 +280,28 @@ static PyObject *kept_call(PyObject *calls, PyObject **parts, PyObject *tensors)
 
 /* Elementwise operations ----------------------------------------------------------------------------------------- */
 
+/* Return a number as a tensor, which no other number of its class equals, and cache that. */
+static PyObject *new_number(PyObject *key, int type, PyObject *value)
+{
+    PyObject *array = PyArray_SimpleNew(0, NULL, type);
+    if (array != NULL && PyArray_SETITEM((PyArrayObject *)array, PyArray_BYTES((PyArrayObject *)array), value) < 0)
+        Py_CLEAR(array);
+    PyObject *made = new_tensor(array, Py_None);
+    if (PyDict_GET_SIZE(numbers) >= MOST_NUMBERS) PyDict_Clear(numbers);
+    if (made != NULL && PyDict_SetItem(numbers, key, made) < 0) Py_CLEAR(made);
+    return made;
+}
+
 /* Return a number next to an array of a dtype as a tensor; None if Python must convert it. */
 static PyObject *number(PyObject *dtype, PyObject *value)
 {
     int is_float = PyFloat_CheckExact(value), is_zero = is_float && PyFloat_AS_DOUBLE(value) == 0.0;
     if ((is_float && !is_zero) || PyLong_CheckExact(value)) {
+        int type = ((PyArray_Descr *)dtype)->type_num, is_whole = type == NPY_INT || type == NPY_LONG;
         PyObject *key = PyTuple_Pack(3, dtype, Py_TYPE(value), value);
         PyObject *found = key == NULL ? NULL : Py_XNewRef(PyDict_GetItemWithError(numbers, key));
+        int is_plain = type == NPY_FLOAT || type == NPY_DOUBLE || (is_whole && !is_float);
+        if (found == NULL && !PyErr_Occurred() && is_plain && is_usual_number(value)) found = new_number(key, type, value);
         Py_XDECREF(key);
         if (found != NULL || PyErr_Occurred()) return found;
     }

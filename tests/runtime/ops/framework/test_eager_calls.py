@@ -183,6 +183,7 @@ OF_NUMBERS: dict[str, Callable[[int, Any], Any]] = {
     "an axis": lambda i, x: tf.reduce_sum(x, i % 2) + tf.reduce_sum(x, axis=[-(i % 2) - 1])[0],
     "an update": lambda i, x: tf.tensor_scatter_nd_update(x, [[i % 7]], [[1.0 * i, 2.0, 3.0]]),
     "a list of tensors and numbers": lambda i, x: tf.stack([x[0, 0], float(i)]),
+    "arithmetic": lambda i, x: tf.maximum(x * i, i - 3) + i * 2**20,
     "an exponent": lambda i, x: tf.pow(x, i % 5) + x ** (i / 9),
     "NaN and infinity": lambda i, x: tf.where(C, x[:, :2], [np.nan, np.inf, -np.inf, -0.0, 0.0][i % 5]),
     "ints of other sizes": lambda i, x: tf.fill([1], i * 2**27),
@@ -241,6 +242,21 @@ def test_calls_that_differ_by_numbers_share_one_kept_call() -> None:
         tf.gather(x, 600)
     with pytest.raises(tf.errors.InvalidArgumentError, match="but got 601"):
         tf.slice(x, [601], [1])
+
+
+WHOLE = (0, -1, 7, 2**24 + 1, 2**31 - 1, -(2**31), 2**31)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32, np.int64])
+def test_a_number_next_to_a_tensor_is_rounded_as_numpy_does(dtype: Any) -> None:
+    ones = np.ones(2, dtype)
+    fractions = (0.5, 0.1, 1e-46, 1e37, -1e39, np.inf) if ones.dtype.kind == "f" else ()
+    for number in 2 * [*WHOLE[: -1 if dtype is np.int32 else None], *fractions]:
+        with np.errstate(over="ignore"):
+            expected = ones * np.array(number).astype(dtype)
+        assert (tf.constant(ones) * number).numpy().tobytes() == expected.tobytes()
+    with pytest.raises((TypeError, ValueError)):
+        tf.constant(np.ones(2, np.int32)) * WHOLE[-1]
 
 
 def test_a_variable_has_the_gradient_of_each_index() -> None:
