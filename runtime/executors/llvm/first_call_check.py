@@ -146,7 +146,8 @@ def _distance(found: Any, wanted: Any, moved: Any, bits: int) -> str | None:
         return None if not count or is_unstable else f"in {count} elements"
     if found.dtype.kind == "c":
         parts = [
-            _distance(*(getattr(x, part) for x in (found, wanted, moved)), bits) for part in ("real", "imag")
+            _distance(getattr(found, part), getattr(wanted, part), getattr(moved, part), bits)
+            for part in ("real", "imag")
         ]
         return parts[0] or parts[1]
     return _distance_of_floats(found, wanted, moved, bits)
