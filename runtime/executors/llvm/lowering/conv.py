@@ -1,6 +1,7 @@
 """Lower convolutions and their gradients to products of blocks of windows (im2col) that stay in the cache.
 
 conv x, w                  for each block of rows of y:          rows ← windows of x;  y[block] ← rows · w
+                           with few filters, see conv_by_offset.py
 conv_backprop_filter       for each part, and block in it:       rows ← windows of x;  w'[part] += rowsᵀ · dy[block]
 conv_backprop_input        with stride 1: a convolution of dy with the flipped filter
                            else, for each image and block in it: rows ← dy[block] · wᵀ;  add each to its window of x'
@@ -28,7 +29,7 @@ from ..codegen.llvm_types import Register, integer
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError, lowers, site_of
 from . import conv_by_channel as by_channel
-from . import conv_winograd
+from . import conv_by_offset, conv_winograd
 from .blas_calls import Matrix, multiply_add, one_thread
 from .casts import as_dtype, widened
 from .conv_by_channel import ConvolvedByChannel, is_by_channel
@@ -132,6 +133,8 @@ def _convolved(e: Emitter, windows: Windows, source: Buffer, filters: Buffer) ->
     if conv_winograd.is_usable(windows, source.dtype, filters.shape[-1]):
         transformed = conv_winograd.transformed_filters(e, filters, windows.channels)
         return conv_winograd.ConvolvedByWinograd(windows, source, transformed)
+    if conv_by_offset.is_usable(windows, source.dtype, filters.shape[-1]):
+        return conv_by_offset.ConvolvedByOffset(windows, source, filters)
     kind = ConvolvedByChannel if is_by_channel(windows, filters.shape[-1]) else Convolved
     return kind(windows, source, filters)
 

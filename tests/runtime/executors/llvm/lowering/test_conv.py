@@ -10,7 +10,8 @@ import pytest
 from agc.runtime.executors import interpret
 from agc.runtime.executors.llvm import JitFunction
 from agc.runtime.executors.llvm.codegen import blockwise, parallel_loops
-from agc.runtime.executors.llvm.lowering import conv, conv_winograd
+from agc.runtime.executors.llvm.lowering import conv, conv_by_offset, conv_winograd
+from agc.runtime.kernels import blas
 
 
 def agree(program: Any, arrays: list[Any], bound: float = 1e-5) -> None:
@@ -97,6 +98,40 @@ def test_filters_of_three_by_three_in_tiles(
 
     arrays = [numbers(*shape, dtype=dtype), numbers(3, 3, channels, 6, dtype=dtype) / 4]
     agree(with_gradients(layer), arrays, bound={2: 5e-2, 4: 1e-3, 8: 1e-10}[np.dtype(dtype).itemsize])
+
+
+OFFSETS = [
+    ((5, 13, 6), (2, 6, 5), {"padding": "SAME"}),
+    ((2, 5, 13, 6), (2, 3, 6, 5), {"padding": "VALID"}),
+    ((2, 7, 9, 4), (3, 2, 4, 3), {"padding": "SAME", "dilations": (2, 1)}),
+    ((2, 3, 4, 11, 3), (2, 3, 2, 3, 4), {"padding": "SAME"}),
+    ((2, 4, 3, 9, 3), (2, 1, 2, 3, 4), {"padding": "VALID"}),
+]
+
+
+@pytest.mark.parametrize("has_blas", [True, False])
+@pytest.mark.parametrize("work", [1, 1000, 1 << 20])
+@pytest.mark.parametrize(("x", "w", "setting"), OFFSETS)
+def test_few_filters_by_products_of_overlapping_rows(
+    monkeypatch: pytest.MonkeyPatch, x: Any, w: Any, setting: dict[str, Any], work: int, has_blas: bool
+) -> None:
+    """A block is a part of a line, some lines, or some images."""
+    monkeypatch.setattr(blockwise, "_LEAST_WORK", work)
+    monkeypatch.setattr(conv_by_offset, "_INSIDE", 1)
+    if not has_blas:
+        monkeypatch.setattr(blas, "find", lambda dtype: None)
+    layer = with_gradients(lambda a, b: tf.nn.relu(tf.nn.convolution(a, b, 1, **setting) + 0.5))
+    agree(layer, [numbers(*x), numbers(*w)], bound=1e-4)
+
+
+def test_a_row_at_the_end_of_a_line_is_not_in_the_result() -> None:
+    x = numbers(1, 4, 20, 16)
+    x[0, 2, 0] = np.inf
+    w = numbers(2, 3, 16, 4)
+    found = tf.function(lambda x: tf.nn.conv2d(x, w, 1, "VALID"), jit_compile=True)(x).numpy()
+    assert not np.isfinite(found[0, 1:, 0]).any()
+    assert np.isfinite(found[0, :, 1:]).all()
+    assert np.isfinite(found[0, 0]).all()
 
 
 def test_a_number_that_is_not_finite_stays_in_its_tile() -> None:
