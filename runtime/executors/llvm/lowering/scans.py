@@ -7,7 +7,7 @@ cumsum x [axis=1]    ==>    for i:  total ← 0
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from .... import dtypes
 from ....ir.graph import Operation
@@ -27,22 +27,41 @@ Step = Callable[[Emitter, Index, Element], tuple[Element, Element]]
 
 
 def running(region: Region, node: LazyValue, axis: int, reverse: bool, start: Element, step: Step) -> Buffer:
-    """Emit a scan along an axis; the result has the node's shape and dtype."""
-    e, shape = region.e, node.shape
-    result = Buffer.new(e, node.dtype, shape)
+    """Emit a scan along an axis; the result has the node's shape and dtype.
+
+    The carry is in a register along the last axis. Along another one, a row of carries meets one row after the other.
+    """
+    e, shape, dtype = region.e, node.shape, node.dtype
+    result = Buffer.new(e, dtype, shape)
     if not node.size:
         return result
-    memory = new_slot(e, node.dtype, 0)
-    others = [dim for dim in range(len(shape)) if dim != axis]
-    with e.nest([shape[dim] for dim in others], parallel=False) as outer:
-        put(e, memory, start)
+    outer, rest = shape[:axis], shape[axis + 1 :]
+
+    def scan(
+        around: Sequence[Register], number: Register, inner: Sequence[Register], carry: Element
+    ) -> Element:
+        along = e.minus(e.word(shape[axis] - 1), number) if reverse else number
+        index = Index.of(shape, [*around, along, *inner])
+        element, following = step(e, index, carry)
+        e.store(dtype, result.address, index.flat(e), element)
+        return following
+
+    if rest:
+        carries = Buffer.new(e, dtype, rest)
+        with (
+            e.nest([*outer, shape[axis]], parallel=False, inner=carries.size) as (*around, number),
+            e.nest(rest, each_once=True) as inner,
+        ):
+            place = Index.of(rest, inner).flat(e)
+            is_first = e.b.icmp_unsigned("==", number, e.word(0))
+            carry = e.choose(is_first, start, e.load(dtype, carries.address, place))
+            e.store(dtype, carries.address, place, scan(around, number, inner, carry))
+        return result
+    slot = new_slot(e, dtype, 0)
+    with e.nest(outer, parallel=False) as around:
+        put(e, slot, start)
         with e.nest([shape[axis]], parallel=False) as (number,):
-            along = e.minus(e.word(shape[axis] - 1), number) if reverse else number
-            coordinates = dict(zip(others, outer, strict=True)) | {axis: along}
-            index = Index.of(shape, [coordinates[dim] for dim in range(len(shape))])
-            element, following = step(e, index, get(e, node.dtype, memory))
-            put(e, memory, following)
-            e.store(node.dtype, result.address, index.flat(e), element)
+            put(e, slot, scan(around, number, [], get(e, dtype, slot)))
     return result
 
 

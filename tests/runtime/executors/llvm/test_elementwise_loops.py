@@ -73,6 +73,11 @@ def turned(x: Any) -> Any:
     return tf.roll(x, [1, -3], [0, 1]) + 0.5
 
 
+def running(x: Any) -> Any:
+    """Scans along another axis than the last combine whole rows."""
+    return tf.cumsum(x, 0), tf.math.cumprod(x, 0, exclusive=True), tf.cumsum(x, 0, reverse=True)
+
+
 def graph_of(program: Callable[[Any], Any], shape: Any, dtype: Any) -> Any:
     return tf.function(program).get_concrete_function(tf.TensorSpec(shape, dtype)).graph
 
@@ -98,7 +103,9 @@ def test_elementwise_loops_are_vectorized(program: Callable[[Any], Any], shape: 
         check(graph, shape, dtype)
 
 
-@pytest.mark.parametrize("program", [largest, place, padded, turned], ids=lambda each: str(each.__name__))
+@pytest.mark.parametrize(
+    "program", [largest, place, padded, turned, running], ids=lambda each: str(each.__name__)
+)
 def test_neighbors_are_read_together(program: Callable[[Any], Any]) -> None:
     shape = [64, 300]
     graph = graph_of(program, shape, tf.float32)
