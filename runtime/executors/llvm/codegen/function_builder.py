@@ -196,7 +196,7 @@ class Emitter(Storage):
         end = self.word(count)
         before = self.b.block
         body = self.function.append_basic_block("loop")
-        self.enter_loop(body)
+        self.enter_loop(body, self._groups[-1])
         self.b.branch(body)
         self.b.position_at_end(body)
         number = self.b.phi(integer(WORD), "i")

@@ -26,13 +26,14 @@ from .scalar_builder import Arithmetic
 class LoopLevel:
     """The code of a loop's body between its inner loops, or of the function between its nests.
 
-    `block` is its last basic block, and `known` has the instructions that are valid there.
+    `block` is its last basic block, and `known` has the instructions that are valid there. A parallel loop has the
+    access group of its nest.
     """
 
-    __slots__ = ("block", "blocks", "known")
+    __slots__ = ("block", "blocks", "group", "known")
 
-    def __init__(self, block: Any) -> None:
-        self.block = block
+    def __init__(self, block: Any, group: Any = None) -> None:
+        self.block, self.group = block, group
         self.blocks = {block}
         self.known: dict[Any, Register] = {}
 
@@ -78,12 +79,12 @@ class IndexArithmetic(Arithmetic):
 
     # Levels
 
-    def enter_loop(self, body: Any) -> None:
+    def enter_loop(self, body: Any, group: Any = None) -> None:
         """Begin a level: the builder's block branches to `body`."""
         if len(self._levels) == 1:
             self._first = len(self.function.blocks) - 1
         self._current()
-        self._levels.append(LoopLevel(body))
+        self._levels.append(LoopLevel(body, group))
 
     def leave_loop(self, after: Any) -> None:
         """End a level: the loop ends, and `after` follows."""
@@ -116,6 +117,23 @@ class IndexArithmetic(Arithmetic):
                 self.b.position_before(level.block.terminator)
             found = level.known[key] = make()
             self.b.position_at_end(current.block)
+        return found
+
+    def before_loops(self, address: Register, make: Callable[[], Register]) -> Register:
+        """Emit a load before the loops of the innermost parallel nest that its address does not depend on.
+
+        LLVM does not see that these loops do not write what they read, and would load, or gather, in each iteration.
+        """
+        current, depth = self._current(), len(self._levels) - 1
+        least, group = self._depth(address), self._levels[-1].group
+        while depth > least and group is not None and self._levels[depth].group is group:
+            if len(self._levels[depth].blocks) > 1:
+                break
+            depth -= 1
+        if depth < len(self._levels) - 1:
+            self.b.position_before(self._levels[depth].block.terminator)
+        found = make()
+        self.b.position_at_end(current.block)
         return found
 
     # Arithmetic

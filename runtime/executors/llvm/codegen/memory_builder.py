@@ -232,7 +232,8 @@ class Storage(Measuring):
             self._store(value, address, index)
 
     def _load(self, kind: Any, address: Register, index: Register) -> Register:
-        return self._grouped(self.b.load(self.place(kind, address, index), typ=kind))
+        place = self.place(kind, address, index)
+        return self.before_loops(place, lambda: self._grouped(self.b.load(place, typ=kind)))
 
     def _store(self, value: Register, address: Register, index: Register) -> None:
         self._grouped(self.b.store(value, self.place(value.type, address, index)))

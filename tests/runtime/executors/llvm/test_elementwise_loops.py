@@ -78,6 +78,12 @@ def running(x: Any) -> Any:
     return tf.cumsum(x, 0), tf.math.cumprod(x, 0, exclusive=True), tf.cumsum(x, 0, reverse=True)
 
 
+def chosen(x: Any) -> Any:
+    """The index of a row is loaded before the loop over the row."""
+    indices = tf.cast(tf.abs(x[:, :8]), tf.int32)
+    return tf.gather(x, indices[:, 0]), tf.reduce_sum(tf.gather(x, indices), 1)
+
+
 def graph_of(program: Callable[[Any], Any], shape: Any, dtype: Any) -> Any:
     return tf.function(program).get_concrete_function(tf.TensorSpec(shape, dtype)).graph
 
@@ -104,7 +110,7 @@ def test_elementwise_loops_are_vectorized(program: Callable[[Any], Any], shape: 
 
 
 @pytest.mark.parametrize(
-    "program", [largest, place, padded, turned, running], ids=lambda each: str(each.__name__)
+    "program", [largest, place, padded, turned, running, chosen], ids=lambda each: str(each.__name__)
 )
 def test_neighbors_are_read_together(program: Callable[[Any], Any]) -> None:
     shape = [64, 300]
