@@ -21,8 +21,10 @@ LOG_2 = {32: (0.693145751953125, 1.428606765330187e-06), 64: (0.6931471805598903
 LOG_2_NEAREST = {32: 0.6931471824645996, 64: 0.6931471805599453}
 """ln 2 rounded to the format."""
 INVERSE_LOG_2 = 1.4426950408889634
-RANGE = {32: (-104.5, 89.5), 64: (-746.5, 710.5)}
-"""The arguments below which e^x is zero, and above which it is infinite."""
+RANGE = {32: (-176.0, 89.5), 64: (-1418.0, 710.5)}
+"""The arguments below which both factors of 2^n are 0, and above which e^x is infinite.
+
+A product that underflows takes a processor longer than the whole formula; masks make many arguments like -1e9."""
 
 
 class Scaled(NamedTuple):
@@ -82,7 +84,7 @@ def whole(scaled: Scaled) -> Number:
 def exp2(x: Number) -> Number:
     """Return 2 to the power `x`."""
     code = x.code
-    x = x.clamped(-code.bias - code.fraction - 2.0, code.bias + 2.0)
+    x = x.clamped(-2.0 * code.bias, code.bias + 2.0)
     n, power = x.rounded(2 * code.bias)
     r = x - n
     table = polynomials.TABLES[code.size]["EXP2"]

@@ -6,11 +6,12 @@ With AGC_ULP=all in the environment, functions of one float32 are tried on every
 
 from __future__ import annotations
 
+import math
 import os
 
 import numpy as np
 import pytest
-from agc.runtime.executors.llvm.libm import FUNCTIONS
+from agc.runtime.executors.llvm.libm import FUNCTIONS, exp
 
 from . import array_loop
 from .references import REFERENCES, error, errors, exactly, samples, special
@@ -89,3 +90,10 @@ def test_neighboring_lanes_do_not_mix(name, dtype):
         array_loop.as_ufunc(name, dtype)(*(x[k : k + 1] for x in operands))[0] for k in range(len(together))
     ]
     np.testing.assert_array_equal(together, apart)
+
+
+@pytest.mark.parametrize("size", [32, 64])
+def test_exponentials_of_masked_elements_do_not_underflow(size: int) -> None:
+    """A product that underflows takes a hundred cycles, but not if a factor is 0."""
+    least, bias = exp.RANGE[size][0], {32: 127, 64: 1023}[size]
+    assert round(least / math.log(2)) + 2 * bias == 0  # the exponents of both factors
