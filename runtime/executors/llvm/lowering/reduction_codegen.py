@@ -4,8 +4,9 @@
                                    ==>             for j:  total ← total + x[i, j]
                                                    result[i] ← total
 
-If the last axis is kept, it is the innermost loop, which LLVM vectorizes directly, and sums have NumPy's order of
-additions: of all rows, or of up to 16 parts of many rows, which threads share. Otherwise LLVM may reassociate floats.
+If short rows are reduced, their code is written out, and LLVM vectorizes the loop over results. If the last axis is
+kept, it is the innermost loop, which LLVM vectorizes directly, and sums have NumPy's order of additions: of all rows,
+or of up to 16 parts of many rows, which threads share. Otherwise LLVM may reassociate floats.
 The sum of a large tensor is that of its blocks of 1,024 elements, which threads may share. If a broadcast operand keeps
 the axes apart, blocks have whole rows. Block sums of float32 are added in float64, so that the error is at most 40 ulp
 of the sum of absolute values, or more for rows longer than a block. Integers wrap around in any order.
@@ -35,7 +36,10 @@ _LEAST = 64
 """The least elements of a block of rows that has a sum of its own."""
 
 _WRITTEN_OUT = 16
-"""Reductions of at most this many elements to one are written out, if the last axis is kept."""
+"""Reductions of at most this many elements to one are written out, if the operands of adjacent results are near."""
+
+_NEAR = 6
+"""The largest distance of operands of adjacent results that are read together, as vectors: channels of an image."""
 
 _HEAVIEST = 512
 """The largest cost of a reduction that is written out."""
@@ -84,10 +88,10 @@ def reduced(
     if not region_size:
         return region.stored(initial_values(kind, shape, dtype), where)
     nest = ReductionNest(region, node, kind, axes, stays, order, where)
-    if not (len(node.shape) - 1 in stays and node.shape[-1] > 1):
-        nest.accumulate_in_registers()
-    elif _is_short(node, axes, most):
+    if _is_short(node, axes, most) and _distance(node, stays) <= _NEAR:
         nest.unroll()
+    elif not (len(node.shape) - 1 in stays and node.shape[-1] > 1):
+        nest.accumulate_in_registers()
     else:
         nest.accumulate_by_rows()
     return where
@@ -98,6 +102,12 @@ def _is_short(node: LazyValue, axes: Sequence[int], most: int) -> bool:
     sizes = tuple(node.shape[axis] for axis in axes)
     rounds = math.prod(sizes)
     return not is_sized(sizes) and rounds <= most and rounds * node.cost <= _HEAVIEST
+
+
+def _distance(node: LazyValue, stays: Sequence[int]) -> int:
+    """Return the distance of the operands of adjacent results; 1 if the last axis is kept."""
+    last = max(axis for axis in stays if node.shape[axis] != 1)
+    return math.prod(node.shape[last + 1 :])
 
 
 def _alone(

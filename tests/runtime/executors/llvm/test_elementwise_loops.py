@@ -84,6 +84,12 @@ def chosen(x: Any) -> Any:
     return tf.gather(x, indices[:, 0]), tf.reduce_sum(tf.gather(x, indices), 1)
 
 
+def short(x: Any) -> Any:
+    """Reductions of short rows go over the results."""
+    pairs, triples = tf.reshape(x, [64, 150, 2]), tf.reshape(x, [32, 2, 100, 3])
+    return tf.reduce_max(pairs, -1), tf.reduce_sum(triples, [1, 3]), tf.nn.softmax(pairs)
+
+
 def graph_of(program: Callable[[Any], Any], shape: Any, dtype: Any) -> Any:
     return tf.function(program).get_concrete_function(tf.TensorSpec(shape, dtype)).graph
 
@@ -110,7 +116,7 @@ def test_elementwise_loops_are_vectorized(program: Callable[[Any], Any], shape: 
 
 
 @pytest.mark.parametrize(
-    "program", [largest, place, padded, turned, running, chosen], ids=lambda each: str(each.__name__)
+    "program", [largest, place, padded, turned, running, chosen, short], ids=lambda each: str(each.__name__)
 )
 def test_neighbors_are_read_together(program: Callable[[Any], Any]) -> None:
     shape = [64, 300]
