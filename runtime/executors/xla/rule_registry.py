@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...ir.op_def import OpDef
-from ...ops.framework.op import REGISTRY
+from ...ops.framework.op import REGISTRY, import_all
 
 Rule = Callable[..., Any]
 
@@ -57,6 +57,7 @@ def kind(op: OpDef) -> str:
 
 def operation_kinds() -> dict[str, list[str]]:
     """Return the names of all operations by how XLA runs them, as `kind` says."""
+    import_all()
     found: dict[str, list[str]] = {"rule": [], "traced kernel": [], "functionalized": [], "refused": []}
     for name, op in sorted(REGISTRY.items()):
         found[kind(op)].append(name)

@@ -74,12 +74,17 @@ REGISTRY: dict[str, Op] = {}
 def find(name: str) -> Op | None:
     """Return the operation with this name in graphs, importing all modules of operations if needed; else None."""
     if name not in REGISTRY:
-        import pkgutil
-
-        package = importlib.import_module(__package__.rpartition(".")[0])
-        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            importlib.import_module(module.name)
+        import_all()
     return REGISTRY.get(name)
+
+
+def import_all() -> None:
+    """Import all modules of operations, so that `REGISTRY` has every operation."""
+    import pkgutil
+
+    package = importlib.import_module(__package__.rpartition(".")[0])
+    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        importlib.import_module(module.name)
 
 
 Input: TypeAlias = Any
