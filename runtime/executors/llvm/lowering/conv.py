@@ -13,7 +13,6 @@ element runs on each block before the next one is computed (blockwise.py).
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from .... import dtypes
 from ....ir.graph import Operation
@@ -107,9 +106,6 @@ class Convolved(BlockwiseConvolution):
 
     def scratch_bytes(self, blocks: RowBlocks) -> int:
         return aligned(self.windows.piece_bytes(blocks)) + self.windows.matrix_bytes(blocks)
-
-    def around(self, e: Emitter) -> Any:
-        return one_thread(e)
 
     def write(
         self, e: Emitter, block: RowBlock, blocks: RowBlocks, scratch: Register, target: Register

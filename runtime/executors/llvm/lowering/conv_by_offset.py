@@ -13,7 +13,6 @@ Both im2col and BLAS would copy each window, which takes as long as the products
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from .... import dtypes
 from ..codegen.blockwise import RowBlock, RowBlocks
@@ -21,7 +20,7 @@ from ..codegen.dynamic_sizes import Size
 from ..codegen.function_builder import Emitter
 from ..codegen.lazy_values import Buffer, Index
 from ..codegen.llvm_types import Register
-from .blas_calls import Matrix, multiply_add, one_thread
+from .blas_calls import Matrix, multiply_add
 from .conv_windows import BlockwiseConvolution, ImagePiece, Windows, aligned
 from .matmul import beyond
 
@@ -55,9 +54,6 @@ class ConvolvedByOffset(BlockwiseConvolution):
     def scratch_bytes(self, blocks: RowBlocks) -> int:
         sums = math.prod(self._wide_shape(blocks)) * self.dtype.size
         return aligned(self.windows.piece_bytes(blocks)) + sums
-
-    def around(self, e: Emitter) -> Any:
-        return one_thread(e)
 
     def write(
         self, e: Emitter, block: RowBlock, blocks: RowBlocks, scratch: Register, target: Register

@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ....ops.nn.window_geometry import Sliding
 from ..codegen.blockwise import Blockwise, RowBlock, RowBlocks
 from ..codegen.function_builder import Emitter
 from ..codegen.lazy_values import Buffer, Index
 from ..codegen.llvm_types import Register, integer
+from .blas_calls import one_thread
 from .matmul import beyond
 
 PARTS = 16
@@ -168,6 +169,10 @@ class BlockwiseConvolution(Blockwise):
         self.given = filters.shape[-1]
         super().__init__(source.dtype, (*windows.result_sizes, self.given), [source, filters])
         self.work = windows.inside
+
+    def around(self, e: Emitter) -> Any:
+        """Return a context in which BLAS uses one thread: threads share the blocks."""
+        return one_thread(e)
 
     def row_bytes(self) -> int:
         """Return the bytes of a row of the matrix of windows and of the result."""

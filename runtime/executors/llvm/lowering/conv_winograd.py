@@ -65,9 +65,6 @@ class ConvolvedByWinograd(BlockwiseConvolution):
     def scratch_bytes(self, blocks: RowBlocks) -> int:
         return _scratch_bytes(self.windows, self.given, blocks)
 
-    def around(self, e: Emitter) -> Any:
-        return one_thread(e)
-
     def write(
         self, e: Emitter, block: RowBlock, blocks: RowBlocks, scratch: Register, target: Register
     ) -> None:
