@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 class Naming:
     """Names of a graph's inputs and operations, made unique like in TensorFlow: `add`, `add_1`.
 
-    The name of a value consists of the operation's name and the number of the result: `unstack:1`.
+    The name of a value consists of the operation's name and the number of the result: `unstack:1`. Operations get their
+    names by `extend`, as a graph gets them one by one.
     """
 
     def __init__(self, graph: Graph, reserved: dict[int, list[str]]) -> None:
@@ -28,7 +29,6 @@ class Naming:
             self.values[value] = f"{self._unique(value.name)}:0"
         self.reserved = reserved  # names that no operation has, by the number of operations before them
         self._reserve()
-        self.extend(graph)
 
     def fits(self, graph: Graph) -> bool:
         """Return whether the graph has only got further operations since it was named."""
