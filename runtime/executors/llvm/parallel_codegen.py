@@ -36,7 +36,7 @@ class Tasks(contextlib.ExitStack):
         self._threads: list[threading.Thread] = []
 
     def add(self, name: str, task: Task, weight: int = 0) -> None:
-        """Add a task, unless it is known. `weight` is the time that it takes."""
+        """Add a task, unless it is known. `weight` estimates its time, in any unit."""
         if name not in self._weights:
             self._weights[name] = weight
             self._rest[name] = task
