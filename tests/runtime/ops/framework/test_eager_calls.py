@@ -171,7 +171,7 @@ OF_NUMBERS: dict[str, Callable[[int, Any], Any]] = {
     "the start of the rest": lambda i, x: tf.slice(x, [i % 7, 0], [-1, 2]),
     "a size": lambda i, x: tf.slice(x, [0, 0], [i % 7, 1]),
     "a float": lambda i, x: tf.where(C, x[:, :2], i / 3),
-    "an int beside floats": lambda i, x: tf.where(C, x[:, :2], i - 20),
+    "an int with a float tensor": lambda i, x: tf.where(C, x[:, :2], i - 20),
     "one of two numbers": lambda i, x: tf.where(C, i, 2.5 if i < 0 else 3),
     "bools": lambda i, x: tf.where(C, tf.cast(x[:, :2], tf.bool), i % 2 == 0),
     "bounds": lambda i, x: tf.clip_by_value(x, i / 7, i + 1),

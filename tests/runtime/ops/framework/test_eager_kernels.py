@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 import agc.runtime as tf
@@ -99,7 +100,9 @@ def test_kernels_on_smaller_arrays_are_measured_now_and_then(name: str, monkeypa
     assert min(taken) >= 8 * 2e-6  # each counts for eight calls
 
 
-def test_a_kernel_runs_again_if_native_code_is_no_faster(monkeypatch: Any) -> None:
+@pytest.fixture
+def slow_softmax(monkeypatch: Any) -> tuple[EagerCall, Any, Callable[..., Any]]:
+    """Return a kept call of softmax that native code is wanted for, the state of that, and the kernel."""
     monkeypatch.delenv("AGC_JIT", raising=False)
     if not tiering.is_wanted():
         pytest.skip("no compiler is installed")
@@ -113,30 +116,24 @@ def test_a_kernel_runs_again_if_native_code_is_no_faster(monkeypatch: Any) -> No
     kernel = call.compute
     call.slow(1.0, [LARGE])
     assert call.compute is not kernel
-    runs[0].__self__._trial([LARGE]).give_up()
+    return call, runs[0].__self__._trial([LARGE]), kernel
+
+
+def test_a_kernel_runs_again_if_native_code_is_no_faster(slow_softmax: Any) -> None:
+    call, state, kernel = slow_softmax
+    state.give_up()
     assert call.compute is kernel
 
 
 @pytest.mark.parametrize("is_slow", [True, False])
-def test_native_code_must_be_faster_than_the_kernel_besides_the_plan(is_slow: bool, monkeypatch: Any) -> None:
-    monkeypatch.delenv("AGC_JIT", raising=False)
-    if not tiering.is_wanted():
-        pytest.skip("no compiler is installed")
-    runs: list[Any] = []
-    automatic = EXECUTORS["automatic"]
-    monkeypatch.setitem(EXECUTORS, "automatic", lambda graph: runs.append(automatic(graph)) or runs[-1])
-    REGISTRY["softmax"]._calls.clear()
-    x = tf.constant(LARGE)
-    first = softmax(x).numpy()
-    for _ in range(2):
-        softmax(x)
-    (call,) = kept_by("softmax")
-    kernel = call.compute
-    call.slow(1.0, [LARGE])
-    found = [first.copy()]
-    runs[0].__self__._trial([LARGE]).settle(lambda arrays: [time.sleep(0.01)] and found if is_slow else found)
+def test_native_code_must_be_faster_than_the_kernel_besides_the_plan(
+    is_slow: bool, slow_softmax: Any
+) -> None:
+    call, state, kernel = slow_softmax
+    found = [softmax(tf.constant(LARGE)).numpy()]
+    state.settle(lambda arrays: [time.sleep(0.01)] and found if is_slow else found)
     for _ in range(2 * TRIALS):
-        np.testing.assert_array_equal(softmax(x).numpy(), first)
+        np.testing.assert_array_equal(softmax(tf.constant(LARGE)).numpy(), found[0])
     assert (call.compute is kernel) is is_slow
 
 

@@ -127,7 +127,7 @@ def test_decompositions_of_real_matrices() -> None:
 def test_native_code_leaves_matrices_that_threads_would_share_to_the_kernel(
     size: int, is_native: bool
 ) -> None:
-    """Threads of OpenBLAS wait for each other, which beside busy neighbors takes 200 times as long."""
+    """Threads of OpenBLAS wait for each other: while other processes are busy, that takes 200 times as long."""
     graph = (
         tf.function(tf.linalg.cholesky).get_concrete_function(tf.TensorSpec([size, size], tf.float64)).graph
     )
