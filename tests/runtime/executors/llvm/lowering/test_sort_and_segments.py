@@ -74,9 +74,14 @@ CASES = [
     (ordered, (ROWS,)),
     (ordered, (FLOATS,)),
     (ordered, (ROWS.astype(np.uint8),)),
+    (ordered, (ROWS.astype(np.uint32),)),
+    (ordered, (ROWS.astype(np.int64) << 40,)),
     (ordered, (FLOATS.astype(np.float16),)),
+    (ordered, (FLOATS.astype(np.float64),)),
+    (ordered, (np.repeat(ROWS, 2, 1),)),  # more than native code sorts
     (best, (ROWS,)),
     (best, (FLOATS,)),
+    (best, (np.sort(np.repeat(FLOATS, 3, 1)),)),  # the last ones are kept
     (searched, (ROWS,)),
     (searched, (FLOATS,)),
     (grouped, (ROWS, IDS)),
