@@ -65,9 +65,7 @@ def printed(converted: transpile.Converted, *, whole: bool = True, annotate: boo
     _, after, context = converted
     with deep_trees(context.filename):
         if annotate:
-            return compilable(
-                heading(context.source) * whole + unparse(after, context.source), context.filename
-            )
+            return compilable(heading(context.source) * whole + unparse(after, context.source))
     return _tree_and_text(converted, whole)[1]
 
 
@@ -81,10 +79,10 @@ def _tree_and_text(converted: transpile.Converted, whole: bool) -> tuple[ast.AST
     translation, after, context = converted
     with deep_trees(context.filename):
         tree = translation.back(after)
-        return tree, compilable(text_of(tree, Layout(context.source, translation, whole)), context.filename)
+        return tree, compilable(text_of(tree, Layout(context.source, translation, whole)))
 
 
-def compilable(text: str, filename: str) -> str:
+def compilable(text: str) -> str:
     """Return the text itself, if Python can read it. What it can run is not always what it can read from a file."""
     if _is_shallow(text):
         return text

@@ -146,7 +146,7 @@ class UnescapedLists:
         elif isinstance(node.ctx, gast.Store) and isinstance(above[-1], gast.Assign):
             if isinstance(above[-2], LOOPS):
                 self._made.setdefault(node.id, []).append(use)
-        elif isinstance(node.ctx, gast.Load) and self._gives_away(node, above):
+        elif isinstance(node.ctx, gast.Load) and self._gives_away(above):
             self._gifts.setdefault(node.id, []).append(use)
 
     def _changes_list(self, node: Any, above: tuple[Any, ...]) -> bool:
@@ -159,7 +159,7 @@ class UnescapedLists:
             return bool(parent.target is node)
         return is_call_of(parent, self.ag, "put", "put_updated") and isinstance(node.ctx, gast.Load)
 
-    def _gives_away(self, node: Any, above: tuple[Any, ...]) -> bool:
+    def _gives_away(self, above: tuple[Any, ...]) -> bool:
         """Return whether other code may keep a reference to the list that is read here."""
         parent, around = above[-1], above[-2]
         if isinstance(parent, gast.Attribute):

@@ -39,7 +39,7 @@ class Layer(NamedTuple):
     shrink_bias: object
 
 
-def _data(batch, length, width, heads, hidden, layers, words):
+def _data(batch, length, width, hidden, layers, words):
     """Return tokens, the tokens that follow them, and the weights from the embeddings to the logits."""
     random = np.random.default_rng(0)
 
@@ -113,7 +113,7 @@ def tensorflow(tf, compiled, batch, length, width, heads, hidden, layers, words)
             weight.assign_sub(RATE * (mean / first) / (tf.sqrt(square / second) + LEAST))
         return loss
 
-    tokens, following, initial = _data(batch, length, width, heads, hidden, layers, words)
+    tokens, following, initial = _data(batch, length, width, hidden, layers, words)
     weights = [tf.Variable(value) for value in initial]
     means = [tf.Variable(tf.zeros_like(value)) for value in initial]
     squares = [tf.Variable(tf.zeros_like(value)) for value in initial]
@@ -170,7 +170,7 @@ def jax(jax, batch, length, width, heads, hidden, layers, words):
         *state, loss = step(*state, tokens, following)
         return jax.block_until_ready((state, loss))[1]
 
-    tokens, following, initial = _data(batch, length, width, heads, hidden, layers, words)
+    tokens, following, initial = _data(batch, length, width, hidden, layers, words)
     tokens, following = numpy.asarray(tokens), numpy.asarray(following)
     state = [
         [numpy.array(value) for value in initial],
@@ -214,7 +214,7 @@ def torch(torch, compiled, batch, length, width, heads, hidden, layers, words):
         adam.step()
         return loss.detach()
 
-    tokens, following, initial = _data(batch, length, width, heads, hidden, layers, words)
+    tokens, following, initial = _data(batch, length, width, hidden, layers, words)
     weights = [torch.from_numpy(value).requires_grad_() for value in initial]
     adam = torch.optim.Adam(weights, RATE, (FIRST, SECOND), LEAST, fused=True)
     tokens, following = (torch.from_numpy(value).long() for value in (tokens, following))
@@ -357,7 +357,7 @@ def by_hand(batch, length, width, heads, hidden, layers, words):
             weight -= np.float32(RATE) * (mean / first) / (np.sqrt(square / second) + np.float32(LEAST))
         return loss
 
-    tokens, following, weights = _data(batch, length, width, heads, hidden, layers, words)
+    tokens, following, weights = _data(batch, length, width, hidden, layers, words)
     means, squares = ([np.zeros_like(value) for value in weights] for _ in range(2))
     one_hot = np.eye(words, dtype=np.float32)[following]
     count = 0

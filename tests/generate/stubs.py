@@ -135,7 +135,7 @@ def line(module: types.ModuleType, name: str, value: Any) -> str:
     if isinstance(value, types.ModuleType):
         parent, _, own = value.__name__.rpartition(".")
         return f"from {parent} import {own} as {name}"
-    if isinstance(value, Op) or is_tensor_function(name, value):
+    if isinstance(value, Op) or is_tensor_function(value):
         place = earlier_stub(module, name, value)
         return f"from {place} import {name} as {name}" if place else definition(name, value)
     if isinstance(value, DType):
@@ -156,7 +156,7 @@ def earlier_stub(module: types.ModuleType, name: str, value: Any) -> str | None:
     return None if first is module else first.__name__
 
 
-def is_tensor_function(name: str, value: Any) -> bool:
+def is_tensor_function(value: Any) -> bool:
     """Whether it is a function made of operations whose annotation does not say that it gives a tensor."""
     return (
         inspect.isfunction(inspect.unwrap(value))
@@ -189,7 +189,7 @@ def definition(name: str, value: Any) -> str:
     text = RESULTS.get(result) or (
         "builtins.list[_Tensor]" if result.startswith("tuple[TensorType") else "Any"
     )
-    if is_tensor_function(name, value):
+    if is_tensor_function(value):
         text = "_Tensor"
     return f"def {name}{signature.replace(parameters=parameters, return_annotation=Text(text))}: ..."
 

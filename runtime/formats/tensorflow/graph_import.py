@@ -207,7 +207,7 @@ def call_raw(step: NodeStep, inputs: list[Any]) -> list[Any]:
     arguments |= {
         name: value for name, value in attributes.items() if name in names and name not in arguments
     }
-    return _flat_results(node, found.outputs, function(**arguments))
+    return _flat_results(found.outputs, function(**arguments))
 
 
 def _input_count(node: NodeDef, argument: NodeArgument) -> int | None:
@@ -217,7 +217,7 @@ def _input_count(node: NodeDef, argument: NodeArgument) -> int | None:
     return int(node.attr[argument.number].i) if argument.number else None
 
 
-def _flat_results(node: NodeDef, outputs: Sequence[NodeArgument], result: Any) -> list[Any]:
+def _flat_results(outputs: Sequence[NodeArgument], result: Any) -> list[Any]:
     if not outputs:
         return []
     parts = [result] if len(outputs) == 1 else list(result)

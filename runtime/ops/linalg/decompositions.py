@@ -126,7 +126,7 @@ def _(dys: Any, ys: Any, input: Any, full_matrices: bool) -> Any:
     The columns of a wide matrix beyond the square are `q` times those of `r`.
     """
     q, r = ys
-    _refuse_all_columns(full_matrices, input, q)
+    _refuse_all_columns(full_matrices, input)
     dq, dr = (zeros_like(y) if dy is None else dy for dy, y in zip(dys, ys, strict=True))
     size = shape_of(q)[-1]
     upper, more = r[..., :size], dr[..., size:]
@@ -138,7 +138,7 @@ def _(dys: Any, ys: Any, input: Any, full_matrices: bool) -> Any:
     return concat([square, matmul(q, more)], -1)
 
 
-def _refuse_all_columns(full_matrices: bool, input: Any, q: Any) -> None:
+def _refuse_all_columns(full_matrices: bool, input: Any) -> None:
     rows, columns = (None, None) if input.shape.rank is None else input.shape.sizes[-2:]
     if full_matrices and (rows is None or columns is None or rows > columns):
         raise LookupError(

@@ -50,7 +50,7 @@ def table(tf, start):
     return {"words": words, "random": tf.random.Generator.from_seed(start)}
 
 
-def _trained(tf, model, optimizer, x, y, start):
+def _trained(model, optimizer, x, y, start):
     for variable in model.weights:
         variable.assign(_numbers(variable.shape, 0.1 * start) % 1.0)
     model.compile(optimizer, "mse")
@@ -70,7 +70,7 @@ def keras_mlp(tf, start):
             layers.Dense(1),
         ]
     )
-    return _trained(tf, model, "adam", np.ones((8, 4)), np.zeros((8, 1)), start)
+    return _trained(model, "adam", np.ones((8, 4)), np.zeros((8, 1)), start)
 
 
 def keras_lstm(tf, start):
@@ -80,7 +80,7 @@ def keras_lstm(tf, start):
     x = layers.LSTM(3)(layers.Embedding(7, 2)(inputs))
     model = tf.keras.Model(inputs, layers.Dense(1)(x))
     optimizer = tf.keras.optimizers.SGD(0.1, momentum=0.9)
-    return _trained(tf, model, optimizer, np.ones((4, 5), "int32"), np.zeros((4, 1)), start)
+    return _trained(model, optimizer, np.ones((4, 5), "int32"), np.zeros((4, 1)), start)
 
 
 def many(tf, start):

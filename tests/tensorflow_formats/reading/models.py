@@ -325,7 +325,7 @@ def nested_calls(tf):
     return model, [Call("outer", [inputs]), Call("outer", [inputs], {"training": True})]
 
 
-def _exported(tf, model, *inputs, **more):
+def _exported(model, *inputs, **more):
     """Return a model of Keras with deterministic weights, saved by `model.export`."""
     for number, variable in enumerate(model.weights):
         if variable.dtype == "float32":
@@ -345,7 +345,7 @@ def keras_mlp(tf):
         tf.keras.Input((5,)), layers.Dense(8, "relu"), layers.BatchNormalization(), layers.Dropout(0.5),
         layers.LayerNormalization(), layers.Dense(3, "softmax"),
     ])  # fmt: skip
-    return _exported(tf, model, tf.constant(_numbers(4, 5)))
+    return _exported(model, tf.constant(_numbers(4, 5)))
 
 
 def keras_cnn(tf):
@@ -357,7 +357,7 @@ def keras_cnn(tf):
         layers.UpSampling2D(2, interpolation="bilinear"), layers.AveragePooling2D(2), layers.ZeroPadding2D(1),
         layers.Conv2DTranspose(3, 2, strides=2), layers.GlobalAveragePooling2D(), layers.Dense(2),
     ])  # fmt: skip
-    return _exported(tf, model, tf.constant(_numbers(2, 12, 12, 2)))
+    return _exported(model, tf.constant(_numbers(2, 12, 12, 2)))
 
 
 def keras_conv1d(tf):
@@ -367,7 +367,7 @@ def keras_conv1d(tf):
         tf.keras.Input((None, 3)), layers.Conv1D(4, 3, padding="causal", activation="gelu"),
         layers.Conv1D(4, 3, dilation_rate=2, padding="causal"), layers.GlobalMaxPooling1D(), layers.Dense(1),
     ])  # fmt: skip
-    return _exported(tf, model, tf.constant(_numbers(2, 9, 3)))
+    return _exported(model, tf.constant(_numbers(2, 9, 3)))
 
 
 def _recurrent(tf, make):
@@ -375,7 +375,7 @@ def _recurrent(tf, make):
     model = tf.keras.Sequential([
         tf.keras.Input((6,), dtype="int32"), layers.Embedding(10, 4, mask_zero=True), make(layers), layers.Dense(2),
     ])  # fmt: skip
-    return _exported(tf, model, tf.constant([[1, 2, 3, 0, 0, 0], [4, 5, 6, 7, 8, 9]], tf.int32))
+    return _exported(model, tf.constant([[1, 2, 3, 0, 0, 0], [4, 5, 6, 7, 8, 9]], tf.int32))
 
 
 def keras_lstm(tf):
@@ -397,7 +397,7 @@ def keras_transformer(tf):
     x = layers.LayerNormalization()(x + layers.Dropout(0.1)(attended))
     x = layers.LayerNormalization()(x + layers.Dense(8)(layers.Dense(16, "gelu")(x)))
     model = tf.keras.Model(inputs, layers.Dense(3)(layers.GlobalAveragePooling1D()(x)))
-    return _exported(tf, model, tf.constant([[1, 2, 3, 4], [5, 6, 7, 10]], tf.int32))
+    return _exported(model, tf.constant([[1, 2, 3, 4], [5, 6, 7, 10]], tf.int32))
 
 
 def keras_two_inputs(tf):
@@ -408,7 +408,7 @@ def keras_two_inputs(tf):
     outputs = {"sum": layers.Dense(1, name="sum")(x), "class": layers.Dense(2, "softmax", name="class")(x)}
     model = tf.keras.Model({"left": left, "right": right}, outputs)
     named = {"left": tf.constant(_numbers(2, 3)), "right": tf.constant(_numbers(2, 2))}
-    model, _, options = _exported(tf, model)
+    model, _, options = _exported(model)
     return model, [Call(SERVING, (), named, True)], options
 
 
@@ -420,7 +420,7 @@ def keras_text(tf):
     inputs = tf.keras.Input((), dtype="string")
     x = layers.GlobalAveragePooling1D()(layers.Embedding(20, 4)(vectorize(inputs)))
     model = tf.keras.Model(inputs, layers.Dense(1)(x))
-    return _exported(tf, model, tf.constant(["the cat on the dog", "Unknown, mat!"]))
+    return _exported(model, tf.constant(["the cat on the dog", "Unknown, mat!"]))
 
 
 def keras_preprocessing(tf):
@@ -432,14 +432,14 @@ def keras_preprocessing(tf):
     buckets = layers.Discretization(bin_boundaries=[-0.5, 0.0, 0.5])(inputs)
     encoded = layers.CategoryEncoding(4, output_mode="multi_hot")(buckets)
     x = layers.Concatenate()([normalize(inputs), layers.Rescaling(2.0, 1.0)(inputs), encoded])
-    return _exported(tf, tf.keras.Model(inputs, layers.Dense(2)(x)), tf.constant(_numbers(2, 3)))
+    return _exported(tf.keras.Model(inputs, layers.Dense(2)(x)), tf.constant(_numbers(2, 3)))
 
 
 def keras_saved(tf):
     """A model of Keras saved by `tf.saved_model.save`, with graphs for training and for inference."""
     layers = tf.keras.layers
     model = tf.keras.Sequential([tf.keras.Input((4,)), layers.Dense(3, "relu"), layers.BatchNormalization()])
-    _exported(tf, model)
+    _exported(model)
     x = tf.constant(_numbers(5, 4))
     return model, [Call(SERVING, (), {"*": x}, True)]
 

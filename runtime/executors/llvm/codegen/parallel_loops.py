@@ -88,7 +88,7 @@ def taken_apart(
     used = dict.fromkeys(filter(is_slot, operands))
     fill(part, OutermostLoopNest(before, blocks, after), [slot for slot in used if slot in slots], read)
     emitter.slot_uses.forget(first)
-    _bound(number, part.blocks[0], begin, end, rounds)
+    _bound(number, part.blocks[0], begin, end)
     b = replace_by(before)
     memory = emitter.slot(integer(64), max(len(around_them), 1))
     for position, value in enumerate(around_them):
@@ -107,7 +107,7 @@ def _meets_others(instruction: Any, slots: set[Any]) -> bool:
     return bool(instruction.opname == BORN)
 
 
-def _bound(number: Register, entry: Any, begin: Register, end: Register, rounds: int) -> None:
+def _bound(number: Register, entry: Any, begin: Register, end: Register) -> None:
     """Make the loop run from `begin` to `end`."""
     number.incomings = [(begin if block is entry else value, block) for value, block in number.incomings]
     following = next(value for value, block in number.incomings if block is not entry)

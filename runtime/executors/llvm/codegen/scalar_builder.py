@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .dynamic_sizes import Size
-from .llvm_types import ComplexPair, Element, Register, integer, ir, pointer, word
+from .llvm_types import ComplexPair, Element, Register, integer, ir, word
 
 WORD = 64
 
@@ -57,18 +57,3 @@ class Arithmetic:
 def is_known(x: Register) -> bool:
     """Return whether a register is a constant."""
     return isinstance(x, ir().Constant)
-
-
-class Callee:
-    """An address that llvmlite can call as a function of a given type."""
-
-    calling_convention = ""
-
-    def __init__(self, address: Register, kind: Any) -> None:
-        self._address = address
-        self.function_type = kind
-        self.type = pointer()
-
-    def get_reference(self) -> str:
-        """Return the operand text in LLVM IR."""
-        return str(self._address.get_reference())

@@ -58,7 +58,7 @@ def _(region: Region, operation: Operation, *nodes: LazyValue) -> LazyValue:
         taken = [left.pop(position) for position in positions][::-1]
         needed = {*wanted, *(label for term in left for label in term.labels)}
         left.append(_multiplied(region, taken, needed))
-    return _ordered(region, left[0], tuple(wanted), shape_of(operation))
+    return _ordered(left[0], tuple(wanted), shape_of(operation))
 
 
 def _multiplied(region: Region, terms: Sequence[Term], needed: set[str]) -> Term:
@@ -159,7 +159,7 @@ def _broadcast_product(region: Region, a: Term, b: Term) -> Term:
     return Term(IndexMap(a.node.dtype, shape, factors, find, cost=2, once=False), labels)
 
 
-def _ordered(region: Region, term: Term, wanted: Labels, shape: tuple[int, ...]) -> LazyValue:
+def _ordered(term: Term, wanted: Labels, shape: tuple[int, ...]) -> LazyValue:
     """Transpose the term to the order of the result, and restore axes of size 1."""
     present = [label for label in wanted if label in term.labels]
     turned = permuted(term.node, [term.labels.index(label) for label in present])

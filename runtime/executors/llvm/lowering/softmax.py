@@ -106,7 +106,7 @@ def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
     return as_dtype(region, regrouped(result, reduced_shape(operation, node)), own)
 
 
-def _prepare(region: Region, operation: Operation, less: LazyValue, axes: tuple[int, ...]) -> None:
+def _prepare(region: Region, operation: Operation, less: LazyValue) -> None:
     """Keep the exponentials if a softmax of the same logits, which the gradient needs, also uses them."""
     logits = operation.inputs[1]
     if any(each.type == "softmax" and logits in each.inputs for each in region.graph.operations):
@@ -121,7 +121,7 @@ def _(region: Region, operation: Operation, labels: LazyValue, logits: LazyValue
         raise RefusedError("labels and logits have different shapes")
     own, axes = logits.dtype, (len(logits.shape) - 1,)
     less = shifted(region, widened(region, logits), axes)
-    _prepare(region, operation, less, axes)
+    _prepare(region, operation, less)
     logarithm = region.settled(log_of_sum(region, less, axes))
 
     def loss(e: Emitter, label: Element, logarithm: Element, x: Element) -> Element:
@@ -138,7 +138,7 @@ def _(region: Region, operation: Operation, labels: LazyValue, logits: LazyValue
         raise RefusedError("labels and logits have different shapes")
     own, axes = logits.dtype, (len(logits.shape) - 1,)
     less = shifted(region, widened(region, logits), axes)
-    _prepare(region, operation, less, axes)
+    _prepare(region, operation, less)
     less = region.readable(less)
     logarithm = regrouped(log_of_sum(region, less, axes), labels.shape)
     classes = logits.shape[-1]

@@ -48,7 +48,6 @@ class TensorBlock(LazyValue):
 def shape_of_blocks(operation: Operation) -> Shape | None:
     """Return the common shape of all loop-carried tensors, if the loop can be strip-mined; else None."""
     test, body = operation.regions
-    count = len(operation.outputs)
     shapes = {value.shape for value in operation.outputs if isinstance(value.spec, TensorType)} - {()}
     if any(is_open(value.spec) for value in (*operation.inputs, *operation.outputs)):
         return None
@@ -57,7 +56,7 @@ def shape_of_blocks(operation: Operation) -> Shape | None:
     (shape,) = shapes
     if TensorType(operation.outputs[0].dtype, shape).shape is None or _size(shape) < _WORTH:
         return None
-    if not _is_scalar_graph(test, count) or not _goes_by_elements(body, shape):
+    if not _is_scalar_graph(test) or not _goes_by_elements(body, shape):
         return None
     return shape  # type: ignore[return-value]
 
@@ -69,7 +68,7 @@ def _size(shape: Any) -> int:
     return size
 
 
-def _is_scalar_graph(graph: Graph, count: int) -> bool:
+def _is_scalar_graph(graph: Graph) -> bool:
     """Return whether a graph computes only on scalars and cannot fail."""
     return all(
         (rule := element_rule(operation.op)) is not None

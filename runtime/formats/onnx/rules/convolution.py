@@ -72,7 +72,7 @@ def _dilations(attrs: Any) -> Any:
     return given if len(given) == len(attrs["strides"]) else given * len(attrs["strides"])
 
 
-def _single(e: Any, x: Any) -> Any:
+def _single(x: Any) -> Any:
     """Return floats of a dtype that ONNX Runtime convolves; float64 and integers have no kernel."""
     if x.dtype.name not in ("float32", "float16", "bfloat16"):
         raise InexpressibleError(f"ONNX Runtime has no convolution of {x.dtype.name}")
@@ -104,9 +104,9 @@ def _(e: Any, operation: Any, x: Any, w: Any) -> Any:
         group = channels // w.shape[-2]
     elif w.shape[-2] is None:
         raise InexpressibleError("the shape of the filter is not known")
-    kernel = e.transpose(_single(e, w), [w.rank - 1, w.rank - 2, *range(w.rank - 2)])
+    kernel = e.transpose(_single(w), [w.rank - 1, w.rank - 2, *range(w.rank - 2)])
     y = e(
-        "Conv", layout.forward(_single(e, x)), kernel, group=group, strides=list(attrs["strides"]),
+        "Conv", layout.forward(_single(x)), kernel, group=group, strides=list(attrs["strides"]),
         dilations=list(_dilations(attrs)), kernel_shape=list(window), **padding(attrs, sizes, window),
     )  # fmt: skip
     return layout.back(y, x)
@@ -126,10 +126,10 @@ def _(e: Any, operation: Any, shape: Any, w: Any, dy: Any) -> Any:
             slide.sizes, slide.strides, slide.outputs, reach, slide.before, slide.after, strict=True
         )
     ]
-    kernel = e.transpose(_single(e, w), [w.rank - 1, w.rank - 2, *range(w.rank - 2)])
+    kernel = e.transpose(_single(w), [w.rank - 1, w.rank - 2, *range(w.rank - 2)])
     # ONNX limits `output_padding`, so elements that no window reaches are added by a pad
     x = e(
-        "ConvTranspose", layout.forward(_single(e, dy)), kernel, group=channels // w.shape[-2],
+        "ConvTranspose", layout.forward(_single(dy)), kernel, group=channels // w.shape[-2],
         strides=list(slide.strides), dilations=list(slide.dilations), kernel_shape=list(slide.window),
         pads=[*slide.before, *[min(after, after + more) for after, more in zip(slide.after, extra, strict=True)]],
     )  # fmt: skip
@@ -151,7 +151,7 @@ def _(e: Any, operation: Any, x: Any, shape: Any, dy: Any) -> Any:
     n, group = layout.spatial, channels // inner
     swap = [1, 0, *range(2, n + 2)]
     found = []
-    wide, deep = layout.forward(_single(e, x)), layout.forward(_single(e, dy))
+    wide, deep = layout.forward(_single(x)), layout.forward(_single(dy))
     for part in range(group):
         own = e.slice(wide, part * inner, (part + 1) * inner, axis=1) if group > 1 else wide
         step = outer // group

@@ -117,7 +117,7 @@ def _(e: Any, operation: Any, x: Any) -> Any:
     return e("Concat", *columns, axis=-1) if n > 1 else columns[0]
 
 
-def eliminated(e: Any, a: Any, b: Any, n: int, rank: int) -> tuple[Any, Any, Any, Any]:
+def eliminated(e: Any, a: Any, b: Any, n: int) -> tuple[Any, Any, Any, Any]:
     """Solve by Gauss' elimination with the largest pivots: return the solution, pivots' product, sign and log.
 
     The matrices `a` become the identity, so `b` becomes the solution.
@@ -160,14 +160,14 @@ def _(e: Any, operation: Any, x: Any) -> Any:
     _real(x)
     n = _size(x)
     x = swapped(e, x) if operation.attrs["adjoint"] else x
-    return eliminated(e, x, e.const(np.eye(n), x.dtype), n, x.rank)[0]
+    return eliminated(e, x, e.const(np.eye(n), x.dtype), n)[0]
 
 
 @exports("solve")
 def _(e: Any, operation: Any, a: Any, b: Any) -> Any:
     _real(a)
     a_turned = swapped(e, a) if operation.attrs["adjoint"] else a
-    return eliminated(e, a_turned, b, _size(a), a.rank)[0]
+    return eliminated(e, a_turned, b, _size(a))[0]
 
 
 @exports("det", "slogdet")
@@ -176,7 +176,7 @@ def _(e: Any, operation: Any, x: Any) -> Any:
     n = _size(x)
     if not n:
         raise InexpressibleError("matrices without rows")
-    _, determinant, sign, logs = eliminated(e, x, e.const(np.eye(n), x.dtype), n, x.rank)
+    _, determinant, sign, logs = eliminated(e, x, e.const(np.eye(n), x.dtype), n)
     if operation.type == "det":
         return e.squeeze(determinant, -1, -2)
     return [e.squeeze(sign, -1, -2), e.squeeze(logs, -1, -2)]

@@ -53,10 +53,10 @@ def _(to: Body, x: NodeResult, axis: Any, keepdims: bool) -> Any:
     largest = to.Max(x, axes, keep_dims=True)
     largest = to.SelectV2(to.IsFinite(largest), largest, to.ZerosLike(largest))
     found = to.AddV2(to.Log(to.Sum(to.Exp(to.Sub(x, largest)), axes, keep_dims=True)), largest)
-    return found if keepdims else _squeezed(to, found, x, axis)
+    return found if keepdims else _squeezed(to, found, axis)
 
 
-def _squeezed(to: Body, found: NodeResult, x: NodeResult, axis: Any) -> Any:
+def _squeezed(to: Body, found: NodeResult, axis: Any) -> Any:
     if axis is None:
         return to.Reshape(found, [])
     return to.Squeeze(found, squeeze_dims=list(axis)) if axis else found

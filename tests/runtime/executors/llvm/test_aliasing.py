@@ -194,7 +194,7 @@ def sizes_that_only_show_while_it_runs(x: Any, n: Any) -> Any:
     return a, b, zeros, column
 
 
-def all_stacked(x: Any, rounds: Any) -> tuple[Any, Any]:
+def all_stacked(x: Any) -> tuple[Any, Any]:
     kept = tf.TensorArray(tf.float64, 3, clear_after_read=False)
     for i in tf.range(3):
         x = update(x) * 0.5
@@ -204,7 +204,7 @@ def all_stacked(x: Any, rounds: Any) -> tuple[Any, Any]:
 
 @program
 def a_stacked_list_changes_behind_it(x: Any, n: Any) -> Any:
-    kept, last = all_stacked(x, n)
+    kept, last = all_stacked(x)
     before = kept.stack()
     kept = kept.write(0, last * 9.0)
     return before, kept.stack(), tf.reshape(before, [-1])
@@ -212,14 +212,14 @@ def a_stacked_list_changes_behind_it(x: Any, n: Any) -> Any:
 
 @program
 def a_stacked_list_is_read_and_updated_as_a_tensor(x: Any, n: Any) -> Any:
-    kept, last = all_stacked(x, n)
+    kept, last = all_stacked(x)
     stacked = kept.stack()
     return stacked, tf.tensor_scatter_nd_update(stacked, [[1]], [last]), kept.read(1), stacked[1]
 
 
 @program
 def one_stacked_list_is_two_results(x: Any, n: Any) -> Any:
-    kept, last = all_stacked(x, n)
+    kept, last = all_stacked(x)
     stacked = kept.stack()
     return (
         stacked,

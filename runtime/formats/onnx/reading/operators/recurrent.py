@@ -40,7 +40,7 @@ def _activations(call: OperatorCall, default: list[str], directions: int) -> lis
 
 
 def _run(
-    call: OperatorCall, x: Any, step: Callable[..., list[Any]], states: list[Any], is_reverse: bool
+    x: Any, step: Callable[..., list[Any]], states: list[Any], is_reverse: bool
 ) -> tuple[Any, list[Any]]:
     """Run one direction; return the states of all times, stacked, and the last ones."""
     rows = reverse(x, [0]) if is_reverse else x
@@ -63,7 +63,7 @@ def _directions(call: OperatorCall) -> list[bool]:
     ]
 
 
-def _start(call: OperatorCall, x: Any, given: Any, direction: int, hidden: int) -> Any:
+def _start(x: Any, given: Any, direction: int, hidden: int) -> Any:
     if given is not None:
         return given[direction]
     return creation.zeros(concat_split.stack([shape_ops.shape(x)[1], creation.constant(hidden)]), x.dtype)
@@ -72,7 +72,6 @@ def _start(call: OperatorCall, x: Any, given: Any, direction: int, hidden: int) 
 def _network(
     call: OperatorCall,
     x: Any,
-    w: Any,
     lengths: Any,
     starts: list[Any],
     defaults: list[str],
@@ -87,9 +86,9 @@ def _network(
     functions = _activations(call, defaults, len(ways))
     outputs, ends = [], []
     for number, is_reverse in enumerate(ways):
-        states = [_start(call, x, each, number, call.get("hidden_size")) for each in starts]
+        states = [_start(x, each, number, call.get("hidden_size")) for each in starts]
         step = make_step(number, *functions[number])
-        found, last = _run(call, x, step, states, is_reverse)
+        found, last = _run(x, step, states, is_reverse)
         outputs.append(found)
         ends.append(last)
     y = concat_split.stack(outputs, 1)
@@ -102,7 +101,7 @@ def _network(
     return [y, *finals][: max(call.results, 1)]
 
 
-def _biases(bias: Any, number: int, gates: int) -> tuple[Any, Any]:
+def _biases(bias: Any, number: int) -> tuple[Any, Any]:
     """Return the biases of the inputs and of the state."""
     if bias is None:
         return 0.0, 0.0
@@ -117,7 +116,7 @@ def _(call: OperatorCall, x: Any, w: Any, r: Any, *rest: Any) -> Any:
         raise ValueError("peepholes and coupled gates are not supported")
 
     def make_step(number: int, gate: Any, change: Any, show: Any) -> Any:
-        first, second = _biases(b, number, 4)
+        first, second = _biases(b, number)
 
         def step(row: Any, hidden: Any, cell: Any) -> list[Any]:
             whole = matmul(row, w[number], transpose_b=True) + matmul(hidden, r[number], transpose_b=True)
@@ -127,13 +126,13 @@ def _(call: OperatorCall, x: Any, w: Any, r: Any, *rest: Any) -> Any:
 
         return step
 
-    return _network(call, x, w, lengths, [h, c], ["Sigmoid", "Tanh", "Tanh"], make_step)
+    return _network(call, x, lengths, [h, c], ["Sigmoid", "Tanh", "Tanh"], make_step)
 
 
 @operator("GRU")
 def _(call: OperatorCall, x: Any, w: Any, r: Any, b: Any = None, lengths: Any = None, h: Any = None) -> Any:
     def make_step(number: int, gate: Any, change: Any) -> Any:
-        first, second = _biases(b, number, 3)
+        first, second = _biases(b, number)
 
         def step(row: Any, hidden: Any) -> list[Any]:
             xz, xr, xn = concat_split.split(matmul(row, w[number], transpose_b=True) + first, 3, -1)
@@ -151,13 +150,13 @@ def _(call: OperatorCall, x: Any, w: Any, r: Any, b: Any = None, lengths: Any = 
 
         return step
 
-    return _network(call, x, w, lengths, [h], ["Sigmoid", "Tanh"], make_step)
+    return _network(call, x, lengths, [h], ["Sigmoid", "Tanh"], make_step)
 
 
 @operator("RNN")
 def _(call: OperatorCall, x: Any, w: Any, r: Any, b: Any = None, lengths: Any = None, h: Any = None) -> Any:
     def make_step(number: int, change: Any) -> Any:
-        first, second = _biases(b, number, 1)
+        first, second = _biases(b, number)
 
         def step(row: Any, hidden: Any) -> list[Any]:
             whole = matmul(row, w[number], transpose_b=True) + matmul(hidden, r[number], transpose_b=True)
@@ -165,4 +164,4 @@ def _(call: OperatorCall, x: Any, w: Any, r: Any, b: Any = None, lengths: Any = 
 
         return step
 
-    return _network(call, x, w, lengths, [h], ["Tanh"], make_step)
+    return _network(call, x, lengths, [h], ["Tanh"], make_step)
