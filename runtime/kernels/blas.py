@@ -1,10 +1,10 @@
-"""Find the GEMM functions of the BLAS that NumPy was built with.
+"""Find the functions of the BLAS that NumPy was built with: GEMM, and TRSM, which solves triangular systems.
 
     scipy_cblas_sgemm64_           the OpenBLAS in NumPy's wheels, with 64-bit integers
     cblas_sgemm$NEWLAPACK$ILP64    Apple's Accelerate
     cblas_sgemm                    MKL, and the libraries of Linux distributions
 
-A function must first multiply two small matrices correctly. Without BLAS, native code has
+A function must first give the right result for two small matrices. Without BLAS, native code has
 functions of its own for all products except complex ones (llvm/lowering/gemm_selection.py).
 """
 
@@ -13,9 +13,9 @@ from __future__ import annotations
 import ctypes
 import functools
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -25,17 +25,18 @@ LETTERS = {dtypes.float32: "s", dtypes.float64: "d", dtypes.complex64: "c", dtyp
 """The BLAS type prefixes."""
 
 _NAMES = (
-    ("scipy_cblas_{}gemm64_", 64),
-    ("cblas_{}gemm64_", 64),
-    ("cblas_{}gemm$NEWLAPACK$ILP64", 64),
-    ("cblas_{}gemm_64", 64),
-    ("scipy_cblas_{}gemm", 32),
-    ("cblas_{}gemm$NEWLAPACK", 32),
-    ("cblas_{}gemm", 32),
+    ("scipy_cblas_{}64_", 64),
+    ("cblas_{}64_", 64),
+    ("cblas_{}$NEWLAPACK$ILP64", 64),
+    ("cblas_{}_64", 64),
+    ("scipy_cblas_{}", 32),
+    ("cblas_{}$NEWLAPACK", 32),
+    ("cblas_{}", 32),
 )
 """Names of the functions, and the width of their integer parameters."""
 
 ROWS_FIRST, AS_IT_IS, TRANSPOSED, ADJOINT = 101, 111, 112, 113
+_UPPER, _LOWER, _NON_UNIT, _LEFT = 121, 122, 131, 141
 
 
 class Gemm(NamedTuple):
@@ -53,11 +54,49 @@ def find(dtype: dtypes.DType) -> Gemm | None:
     if letter is None:
         return None
     for library, (name, bits) in itertools.product(libraries(), _NAMES):
-        function = getattr(library, name.format(letter), None)
+        function = getattr(library, name.format(f"{letter}gemm"), None)
         if function is not None and _multiplies(function, dtype, bits):
             address = ctypes.cast(function, ctypes.c_void_p).value
             return Gemm(f"agc_{letter}gemm", address or 0, bits)
     return None
+
+
+Solver: TypeAlias = Callable[[Any, Any, bool], None]
+"""Overwrites a matrix with the solutions for its columns: `solve(half, rhs, is_lower)`, with adjacent elements."""
+
+
+@functools.cache
+def triangular_solver(dtype: np.dtype[Any]) -> Solver | None:
+    """Return the solver for float64 or complex128; None if there is none."""
+    for library, (name, bits) in itertools.product(libraries(), _NAMES):
+        function = getattr(library, name.format("ztrsm" if dtype.kind == "c" else "dtrsm"), None)
+        if function is not None:
+            solve = _solver(function, dtype, ctypes.c_int64 if bits == 64 else ctypes.c_int32)
+            half, rhs = np.array([[2, 9], [1, 4]], dtype), np.array([[2], [9]], dtype)
+            solve(half, rhs, True)
+            if rhs.ravel().tolist() == [1, 2]:
+                return solve
+    return None
+
+
+def _solver(function: Any, dtype: np.dtype[Any], whole: Any) -> Solver:
+    factor = (ctypes.c_double * 2)(1, 0) if dtype.kind == "c" else ctypes.c_double(1)
+    function.restype = None
+
+    def solve(half: Any, rhs: Any, is_lower: bool) -> None:
+        is_turned = half.strides[1] > half.strides[0]
+        size, columns = rhs.shape
+        function(
+            *map(ctypes.c_int, (
+                ROWS_FIRST, _LEFT, _LOWER if is_lower != is_turned else _UPPER,
+                TRANSPOSED if is_turned else AS_IT_IS, _NON_UNIT,
+            )),
+            whole(size), whole(columns), factor,
+            ctypes.c_void_p(half.ctypes.data), whole(max(half.strides) // half.itemsize),
+            ctypes.c_void_p(rhs.ctypes.data), whole(rhs.strides[0] // rhs.itemsize),
+        )  # fmt: skip
+
+    return solve
 
 
 def libraries() -> Iterator[Any]:

@@ -26,7 +26,7 @@ from ...kernels.tiles import are_many_rows, is_one_tile
 from ...ops.arrays.select_kernel import selected
 from ...ops.framework.static_values import checked_dims
 from ...ops.linalg import matrix_functions
-from ...ops.linalg.inverse_and_det import by_columns, decomposed, lapack
+from ...ops.linalg.inverse_and_det import by_columns, decomposed, lapack, solved_by_blas
 from ...ops.reduce.short_axis_kernels import is_short, reduced_faster
 from .kernel_array import DEMAND, NumpyFunction, bare, wrapped
 from .numpy_namespace import rebound, substitute
@@ -161,6 +161,7 @@ for _own, _other in (
         by_columns,
         NumpyFunction(by_columns, lambda half, rhs, is_lower: solve_triangular(half, rhs, lower=is_lower)),
     ),
+    (solved_by_blas, lambda half, rhs, is_lower: None),
     (np.linalg.eig, _of_finite("eig")),
     (np.linalg.norm, _of_finite("norm")),
     (np.linalg.svd, _of_finite("svd")),

@@ -22,6 +22,7 @@ from ...ir import batching
 from ...ir.graph import Operand
 from ...ir.value_types import TensorType
 from ...kernels import blas_limit
+from ...kernels.blas import triangular_solver
 from ...kernels.thread_pool import run_all
 from ..arrays.creation import zeros_like
 from ..arrays.reshape import expand_dims, fitted
@@ -103,6 +104,7 @@ def of_finite(compute: Callable[[Array], Sequence[Array]]) -> Callable[[Array], 
 
 
 _LARGE, _PARTS = 1 << 13, 8
+_LARGE_SYSTEM, _STRIP = 1 << 21, 96
 
 
 def decomposed(compute: Callable[[Array], Sequence[Array]], x: Array) -> list[Array]:
@@ -289,15 +291,18 @@ def _(matrix: Array, rhs: Array, lower: bool, adjoint: bool) -> Array:
     return lapack(_substituted, half, rhs, lower != adjoint).astype(matrix.dtype)
 
 
-_BLOCK, _MANY, _FEW = 64, 32, 8
+_SMALL, _BLOCK, _MANY, _FEW = 24, 64, 32, 8
 
 
 def _substituted(half: Array, rhs: Array, is_lower: bool) -> Array:
     """Solve a triangular system by halves; the solution of one half times the corner changes the other's right side.
 
-    LAPACK would spread NaN and infinities to all elements of a solution, or lose them.
+    BLAS and LAPACK would spread NaN and infinities to all elements of a solution, or lose them.
     """
     size = half.shape[-1]
+    found = solved_by_blas(half, rhs, is_lower)
+    if found is not None:
+        return found
     if size <= _BLOCK:
         outer = np.broadcast_shapes(half.shape[:-2], rhs.shape[:-2])
         are_many = math.prod(outer) >= _MANY and rhs.shape[-1] <= _FEW
@@ -316,12 +321,39 @@ def _substituted(half: Array, rhs: Array, is_lower: bool) -> Array:
     return np.concatenate([first, second] if is_lower else [second, first], axis=-2)
 
 
+def solved_by_blas(half: Array, rhs: Array, is_lower: bool) -> Array | None:
+    """Solve large triangular systems of finite numbers; threads share the columns of right sides.
+
+    Return None for others, and without BLAS.
+
+    >>> solved_by_blas(np.eye(2), np.ones((2, 1)), True) is None
+    True
+    """
+    solve = triangular_solver(half.dtype) if half.shape[-1] >= _SMALL else None
+    if solve is None or not (np.isfinite(half).all() and np.isfinite(rhs).all()):
+        return None
+    outer, (size, columns) = np.broadcast_shapes(half.shape[:-2], rhs.shape[:-2]), rhs.shape[-2:]
+    _demand_regular(half)
+    half = half if half.itemsize in half.strides[-2:] else np.ascontiguousarray(half)
+    x = np.array(np.broadcast_to(rhs, outer + rhs.shape[-2:]), order="C")
+    halves = np.broadcast_to(half, outer + half.shape[-2:])
+    step = max(columns // _PARTS, _STRIP) if size * size * columns > _LARGE_SYSTEM else max(columns, 1)
+    for index in np.ndindex(outer):
+        parts = (x[index][:, start : start + step] for start in range(0, columns, step))
+        run_all(*(functools.partial(solve, halves[index], part, is_lower) for part in parts))
+    return x
+
+
+def _demand_regular(half: Array) -> None:
+    if not np.diagonal(half, axis1=-2, axis2=-1).all():
+        raise np.linalg.LinAlgError("Singular matrix")
+
+
 def by_columns(half: Array, rhs: Array, is_lower: bool) -> Array:
     """Solve many small triangular systems at once, column by column; the batch becomes the last axis."""
     size, count = half.shape[-1], math.prod(half.shape[:-2])
     a, x = (np.array(m.reshape(count, -1).T, order="C").reshape(*m.shape[-2:], count) for m in (half, rhs))
-    if not a[range(size), range(size)].all():
-        raise np.linalg.LinAlgError("Singular matrix")
+    _demand_regular(half)
     for k in range(size) if is_lower else reversed(range(size)):
         rest = slice(k + 1, None) if is_lower else slice(k)
         x[k] /= a[k, k]

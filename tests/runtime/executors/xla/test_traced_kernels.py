@@ -40,6 +40,7 @@ CASES = {
     "resize": (lambda x: tf.image.resize(x, [2, 5]), IMAGES),
     "pinv": (lambda x: tf.linalg.pinv(x), BATCH),
     "triangular_solve": (lambda x: tf.linalg.triangular_solve(x, x[..., :1], lower=False), BATCH),
+    "a large triangle": (lambda x: tf.linalg.triangular_solve(x + 9 * tf.eye(40), x), MATRIX[:40, :40]),
     "tensordot": (lambda x: tf.gradients(tf.tensordot(x, x, [[0], [0]]) ** 2, x)[0], MATRIX),
 }
 

@@ -206,12 +206,28 @@ def test_the_sign_of_a_determinant_that_is_nan_is_nan(how: str) -> None:
     np.testing.assert_array_equal(size, [np.nan, -np.inf])
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(("size", "columns"), [(30, 2), (100, 250)])
+@pytest.mark.parametrize("lower", [True, False])
+def test_large_triangles(dtype: Any, size: int, columns: int, lower: bool) -> None:
+    a, b = matrices(dtype, size, size) + size * np.eye(size, dtype=dtype), matrices(dtype, 2, size, columns)
+    half = np.tril(a) if lower else np.triu(a)
+    close(half @ tf.linalg.triangular_solve(a, b, lower=lower), b)
+    close(np.conj(half.T) @ tf.linalg.triangular_solve(a, b, lower=lower, adjoint=True), b)
+    a[3, 3] = 0
+    with pytest.raises(tf.errors.InvalidArgumentError, match="not invertible"):
+        tf.linalg.triangular_solve(a, b, lower=lower)
+
+
 @pytest.mark.parametrize("how", EXECUTORS)
 def test_nan_and_infinity_reach_the_unknowns_that_depend_on_them(how: str) -> None:
     matrix = tf.constant([[1.0, np.nan, np.nan], [1.0, np.inf, 0.0], [2.0, 0.0, 1.0]])
     sides = tf.constant([[1.0, 1.0], [3.0, 3.0], [4.0, np.nan]])
     found = run(how, tf.linalg.triangular_solve, matrix, sides)
     np.testing.assert_array_equal(found, [[1.0, 1.0], [0.0, 0.0], [2.0, np.nan]])
+    sides = tf.constant([[1.0, 1.0]] * 30 + [[1.0, np.nan]] * 10)
+    found = run(how, tf.linalg.triangular_solve, tf.eye(40), sides)
+    np.testing.assert_array_equal(found, sides)
 
 
 def test_the_spectral_norm_of_nan_is_nan() -> None:
