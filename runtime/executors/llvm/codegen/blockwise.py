@@ -9,6 +9,7 @@ A row is a vector along the last axis. The block sizes depend on the shapes alon
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -67,6 +68,12 @@ class RowBlocks:
         self.pieces = -(-self.size // self.step)
         self.count = math.prod(self.sizes[: self.axis]) * self.pieces
         self.rows = self.step * self.inner
+
+    def over(self, sizes: Sequence[int]) -> RowBlocks:
+        """Return the same blocks of a tensor with longer rows."""
+        found = copy.copy(self)
+        found.sizes = tuple(sizes)
+        return found
 
     def at(self, e: Emitter, number: Register) -> RowBlock:
         """Return the block with this number."""
@@ -177,7 +184,9 @@ def fill(
     """Emit one loop over blocks that computes nodes of one shape; `order` has them and their lazy operands."""
     shape, targets = wanted[0][0].shape, dict(wanted)
     sources = [node for node in order if isinstance(node, Blockwise)]
-    blocks = RowBlocks(shape[:-1], _most_rows(shape, sources), max(node.row_multiple for node in sources))
+    blocks = RowBlocks(
+        shape[:-1], _most_rows(shape, sources), math.lcm(*(node.row_multiple for node in sources))
+    )
     places, size = {}, max(node.scratch_bytes(blocks) for node in sources)
     for node in sources:
         if node not in targets:

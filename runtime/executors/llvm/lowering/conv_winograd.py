@@ -1,18 +1,18 @@
-"""Convolutions with filters of 3 by 3 by Winograd's minimal filtering: 16 multiplications for 4 results, not 36.
+"""Convolutions with windows of 3 by 3 by Winograd's minimal filtering: 16 multiplications for 4 results, not 36.
 
     y, 2 by 2           ←  Aᵀ [ (G w Gᵀ) · (Bᵀ x B) ] A           tiles of x are 4 by 4, in steps of 2
     gradient of w       ←  Gᵀ [ Σ (Bᵀ x B)ᵀ · (A y' Aᵀ) ] G
 
 The products in brackets are 16 matrix products over channels, of all tiles of a block. Blocks stay in the cache.
+Windows of 5 by 3 by 3 are the sums of 5 such products, of tiles in planes one after the other.
 The matrices are those of Lavin and Gray: Fast Algorithms for Convolutional Neural Networks, 2015.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
 from .... import dtypes
 from ....kernels import blas
@@ -20,10 +20,11 @@ from ..codegen.blockwise import BYTES, RowBlock, RowBlocks, Scratch
 from ..codegen.dynamic_sizes import Size
 from ..codegen.function_builder import Emitter
 from ..codegen.lazy_values import Buffer, Index
-from ..codegen.llvm_types import Element, Register, integer
+from ..codegen.llvm_types import Element, Register
 from ..codegen.region_lowering import Region
-from .blas_calls import Matrix, multiply_add, one_thread
-from .conv_windows import PART_BYTES, PARTS, BlockwiseConvolution, Windows, aligned
+from .blas_calls import multiply_add, one_thread
+from .conv_tiles import TILES, BlockMemory, TiledWindows, Tiles, matrix_at, places
+from .conv_windows import PART_BYTES, PARTS, BlockwiseConvolution, Windows
 from .matmul import beyond
 from .reduction_codegen import reduced
 from .reduction_kinds import sums
@@ -35,179 +36,141 @@ _FILTER: Coefficients = ((1, 0, 0), (0.5, 0.5, 0.5), (0.5, -0.5, 0.5), (0, 0, 1)
 _OUTPUT: Coefficients = ((1, 1, 1, 0), (0, 1, -1, -1))
 
 _CHANNELS = 32
-"""The fewest channels of operand and result: with fewer, the transforms take as long as the saved multiplications."""
+"""The fewest channels of operand and result, times the planes of a window, which share transforms.
 
-_TILES = 48
-"""The fewest tiles of a block, which are the rows of its products. Large filters, read for each block, need more."""
+With fewer, the transforms take as long as the saved multiplications.
+"""
+
+_WASTE = 1.5
+"""The most results of tiles for each result: with more, tiles that reach out take as long as is saved."""
 
 
 def is_usable(windows: Windows, dtype: dtypes.DType, given: int) -> bool:
-    """Return whether a convolution has such a filter, an even number of rows and columns, and enough of each."""
-    slide, sizes = windows.slide, windows.slide.outputs
-    is_plain = {*slide.strides, *slide.dilations} == {1} and windows.groups == 1 and dtype.kind == "f"
-    is_square = is_plain and slide.window == (3, 3)
-    is_even = is_square and not sizes[0] % 2 and not sizes[1] % 2
-    is_large = math.prod(windows.result_sizes) >= 4 * _TILES
-    return is_even and is_large and min(windows.channels, given) >= _CHANNELS
+    """Return whether a convolution has such a filter, enough channels and results, and few tiles that reach out."""
+    slide = windows.slide
+    is_plain = windows.n in (2, 3) and set(slide.strides) == {1} and windows.groups == 1 and dtype.kind == "f"
+    if not is_plain or slide.window[-2:] != (3, 3):
+        return False
+    if min(windows.channels, given) * math.prod(slide.window[:-2]) < _CHANNELS:
+        return False
+    rows, tiled = (math.prod(each.result_sizes) for each in (windows, TiledWindows(windows)))
+    return rows >= 4 * TILES and tiled <= _WASTE * rows
 
 
 class ConvolvedByWinograd(BlockwiseConvolution):
     """A convolution of `source` with filters that `transformed_filters` has returned."""
 
-    row_multiple = 2
+    def __init__(self, windows: Windows, source: Buffer, filters: Buffer) -> None:
+        super().__init__(windows, source, filters)
+        self.tiled = TiledWindows(windows)
+        self.row_multiple = self.tiled.multiples[0]
 
     def row_bytes(self) -> int:
-        return _row_bytes(self.windows, self.given)
+        return self.tiled.bytes_of_row(self.given)
 
     def fewest_rows(self) -> int:
-        return _fewest_rows(self.windows, self.filters.bytes)
+        return self.tiled.fewest_rows(self.filters.bytes)
 
     def scratch_bytes(self, blocks: RowBlocks) -> int:
-        return _scratch_bytes(self.windows, self.given, blocks)
+        return BlockMemory(self.tiled, self.given, blocks).bytes
 
     def write(
         self, e: Emitter, block: RowBlock, blocks: RowBlocks, scratch: Register, target: Register
     ) -> None:
         dtype, given, taken = self.dtype, self.given, self.windows.channels
-        tiles = _Tiles(e, self.windows, given, dtype, block, blocks, scratch)
-        tiles.transform_source(self.source)
-        filters = Buffer(dtype, (16, taken, given), self.filters.address)
-        with e.nest([16], parallel=False) as (k,):
-            a, b, c = (_matrix(e, buffer, k) for buffer in (tiles.inner, filters, tiles.outer))
-            multiply_add(e, dtype, (tiles.count, given, taken), a, b, c)
-        with tiles.each() as tile, e.nest([given]) as (channel,):
-            products = [
-                e.load(dtype, tiles.outer.address, at) for at in _places(e, tiles.outer, tile, channel)
-            ]
-            for row, value in zip(tile.rows, _transformed(e, _OUTPUT, products), strict=True):
-                e.store(dtype, target, e.plus(e.times(row, given), channel), value)
+        tiles = Tiles(e, self.tiled, given, dtype, block, blocks, scratch)
+        _transform_source(tiles, self.source)
+        filters = Buffer(dtype, (16 * self.tiled.depth, taken, given), self.filters.address)
+        with tiles.products() as (image, plane, k):
+            a, c = tiles.source_matrix(image, plane, k), tiles.result_matrix(image, k)
+            b = matrix_at(e, filters, e.plus(e.times(plane, 16), k))
+            adds = e.b.icmp_unsigned("!=", plane, e.word(0)) if self.tiled.depth > 1 else None
+            multiply_add(e, dtype, (tiles.count, given, taken), a, b, c, adds)
+        with tiles.each(tiles.planes, tiles.most.planes) as (number, corner):
+            rows = tiles.rows(corner, Buffer(dtype, (1,), target), e.word(0))
+            with e.nest([given]) as (channel,):
+                products = [e.load(dtype, *place) for place in places(e, tiles.outer, number, channel)]
+                for row, value in zip(rows, _transformed(e, _OUTPUT, products), strict=True):
+                    e.store(dtype, row, channel, value)
 
 
-def _row_bytes(windows: Windows, given: int) -> int:
-    return 4 * (windows.channels + given) * windows.size
+def _transform_source(tiles: Tiles, source: Buffer) -> None:
+    """Emit Bᵀ x B of all tiles."""
+    e, windows = tiles.e, tiles.windows
+    piece, first = windows.piece(e, source, tiles.block, tiles.most.blocks, tiles.memory)
+    with tiles.each(tiles.sources, tiles.most.sources) as (number, (image, plane, *corner)):
+        planes = [image, plane] if windows.n == 3 else [plane]
+        indices = []
+        for k in range(16):
+            inner = (e.word(distance * at) for distance, at in zip(windows.apart, divmod(k, 4), strict=True))
+            place = [*planes, *(e.plus(a, b) for a, b in zip(corner, inner, strict=True))]
+            indices.append([e.plus(a, b) for a, b in zip(first, place, strict=False)])
+        with e.nest([windows.channels]) as (channel,):
+            values = [piece.at(e, Index.of(piece.shape, [*place, channel])) for place in indices]
+            _store(e, tiles.inner, number, channel, _transformed(e, _INPUT, values))
 
 
-def _fewest_rows(windows: Windows, filter_bytes: int) -> int:
-    """Return the fewest rows of a block, which has whole rows of images."""
-    return max(4 * _TILES * min(max(filter_bytes // BYTES, 1), 4), 2 * windows.result_sizes[-1])
-
-
-def _scratch_bytes(windows: Windows, given: int, blocks: RowBlocks) -> int:
-    return aligned(windows.piece_bytes(blocks)) + blocks.rows * _row_bytes(windows, given)
-
-
-def _matrix(e: Emitter, buffer: Buffer, number: Register, flag: int = blas.AS_IT_IS) -> Matrix:
-    _, rows, columns = buffer.shape
-    return Matrix(beyond(e, buffer, e.times(number, rows * columns)), columns, flag)
-
-
-class _Tile(NamedTuple):
-    number: Register
-    corner: Sequence[Register]
-    """The image, row and column of its first result, counted in the block."""
-    rows: Sequence[Register]
-    """The numbers of its four results in the block."""
-
-
-def _places(e: Emitter, buffer: Buffer, tile: _Tile, channel: Register) -> list[Register]:
-    """Return the places of the 16 numbers of a tile, each in a matrix of its own."""
-    return [Index.of(buffer.shape, [e.word(k), tile.number, channel]).flat(e) for k in range(16)]
-
-
-class _Tiles:
-    """The tiles of a block, and memory for their 16 numbers: of each channel of the operand, and of the result."""
-
-    def __init__(
-        self, e: Emitter, windows: Windows, given: int, dtype: dtypes.DType, block: RowBlock, blocks: RowBlocks,
-        memory: Register,
-    ) -> None:  # fmt: skip
-        self.e, self.windows, self.block, self.blocks, self.memory = e, windows, block, blocks, memory
-        most, margin = blocks.rows // 4, aligned(windows.piece_bytes(blocks))
-        address = e.b.gep(memory, [e.word(margin)], source_etype=integer(8))
-        self.inner = Buffer(dtype, (16, most, windows.channels), address)
-        self.outer = Buffer(
-            dtype, (16, most, given), beyond(e, self.inner, e.word(16 * most * windows.channels))
-        )
-        images, rows, columns = block.counts(windows.result_sizes)
-        half = Size.of(e.over(e.word(rows), 2)[0]) if isinstance(rows, Size) else rows // 2
-        self.counts = [images, half, columns // 2]
-        self.count = images * half * (columns // 2)
-
-    @contextmanager
-    def each(self) -> Iterator[_Tile]:
-        """Emit a loop over the tiles."""
-        e = self.e
-        _, height, width = self.windows.result_sizes
-        with e.nest(self.counts, parallel=False) as (image, row, column):
-            number = e.plus(e.times(e.plus(e.times(image, height // 2), row), width // 2), column)
-            row, column = e.times(row, 2), e.times(column, 2)
-            first = e.plus(e.times(e.plus(e.times(image, height), row), width), column)
-            yield _Tile(
-                number, [image, row, column], [e.plus(first, e.word(at)) for at in (0, 1, width, width + 1)]
-            )
-
-    def transform_source(self, source: Buffer) -> None:
-        """Emit Bᵀ x B of all tiles."""
-        e = self.e
-        piece, first = self.windows.piece(e, source, self.block, self.blocks, self.memory)
-        with self.each() as tile, e.nest([self.windows.channels]) as (channel,):
-            image, row, column = (e.plus(a, b) for a, b in zip(first[:-1], tile.corner, strict=True))
-            places = [[image, e.plus(row, e.word(k // 4)), e.plus(column, e.word(k % 4))] for k in range(16)]
-            values = [piece.at(e, Index.of(piece.shape, [*place, channel])) for place in places]
-            self.store(self.inner, tile, channel, _transformed(e, _INPUT, values))
-
-    def store(self, target: Buffer, tile: _Tile, channel: Register, values: Sequence[Element]) -> None:
-        for at, value in zip(_places(self.e, target, tile, channel), values, strict=True):
-            self.e.store(target.dtype, target.address, at, value)
+def _store(
+    e: Emitter, target: Buffer, number: Register, channel: Register, values: Sequence[Element]
+) -> None:
+    for place, value in zip(places(e, target, number, channel), values, strict=True):
+        e.store(target.dtype, *place, value)
 
 
 def filter_gradient(region: Region, windows: Windows, x: Buffer, dy: Buffer) -> Buffer:
-    """Return the gradient of the filters, a matrix [9 · taken, given]: the sum over parts, each of some blocks."""
-    e, dtype, taken, given = region.e, x.dtype, windows.channels, dy.shape[-1]
-    most = max(BYTES // _row_bytes(windows, given), _fewest_rows(windows, 0))
-    blocks = RowBlocks(windows.result_sizes, most, 2)
-    count = max(min(PARTS, PART_BYTES // (16 * taken * given * dtype.size), blocks.count), 1)
-    total = Buffer.new(e, dtype, (count, 16, taken * given))
-    scratch = Scratch(e, _scratch_bytes(windows, given, blocks))
-    work = math.prod(windows.result_sizes) * taken * given // (2 * count)
+    """Return the gradient of the filters, a matrix [window · taken, given]: the sum over parts, each of some blocks."""
+    e, dtype, taken, given, tiled = region.e, x.dtype, windows.channels, dy.shape[-1], TiledWindows(windows)
+    most = max(BYTES // tiled.bytes_of_row(given), tiled.fewest_rows(0))
+    blocks, numbers = RowBlocks(windows.result_sizes, most, tiled.multiples[0]), 16 * tiled.depth
+    count = max(min(PARTS, PART_BYTES // (numbers * taken * given * dtype.size), blocks.count), 1)
+    total = Buffer.new(e, dtype, (count, numbers, taken * given))
+    scratch = Scratch(e, BlockMemory(tiled, given, blocks).bytes)
+    work = math.prod(windows.result_sizes) * taken * given * tiled.depth // (2 * count)
     with one_thread(e), e.nest([count], inner=work) as (part,), scratch.claimed() as memory:
         start, end = (e.over(e.times(n, blocks.count), count)[0] for n in (part, e.plus(part, e.word(1))))
-        own = Buffer(dtype, (16, taken, given), beyond(e, total, e.times(part, 16 * taken * given)))
+        own = Buffer(dtype, (numbers, taken, given), beyond(e, total, e.times(part, numbers * taken * given)))
         with e.nest([Size.of(e.minus(end, start))], parallel=False) as (number,):
             block = blocks.at(e, e.plus(start, number))
-            tiles = _Tiles(e, windows, given, dtype, block, blocks, memory)
-            _add_block(tiles, x, dy, own, e.b.icmp_unsigned("!=", number, e.word(0)))
-    sum = region.stored(reduced(region, total, sums(dtype), [0], (16, taken * given), dtype))
+            tiles = Tiles(e, tiled, given, dtype, block, blocks, memory)
+            _add_block(tiles, x, dy, own, number)
+    sum = region.stored(reduced(region, total, sums(dtype), [0], (numbers, taken * given), dtype))
     return _transformed_matrices(e, sum, list(zip(*_FILTER, strict=True)), taken, given)
 
 
-def _add_block(tiles: _Tiles, x: Buffer, dy: Buffer, total: Buffer, adds: Register) -> None:
-    """Emit the addition of a block's products to 16 sums."""
+def _add_block(tiles: Tiles, x: Buffer, dy: Buffer, total: Buffer, number: Register) -> None:
+    """Emit the addition of a block's products to the sums."""
     e, dtype, (_, taken, given) = tiles.e, x.dtype, total.shape
-    tiles.transform_source(x)
-    with tiles.each() as tile, e.nest([given]) as (channel,):
-        rows = [e.plus(tiles.block.start, row) for row in tile.rows]
-        values = [e.load(dtype, dy.address, e.plus(e.times(row, given), channel)) for row in rows]
-        tiles.store(tiles.outer, tile, channel, _transformed(e, list(zip(*_OUTPUT, strict=True)), values))
-    with e.nest([16], parallel=False) as (k,):
-        factors = _matrix(e, tiles.inner, k, blas.TRANSPOSED), _matrix(e, tiles.outer, k)
-        multiply_add(e, dtype, (taken, given, tiles.count), *factors, _matrix(e, total, k), adds)
+    _transform_source(tiles, x)
+    e.clear(tiles.spare, given * dtype.size)
+    with tiles.each(tiles.planes, tiles.most.planes) as (tile, corner):
+        rows = tiles.rows(corner, dy, tiles.start)
+        with e.nest([given]) as (channel,):
+            values = [e.load(dtype, row, channel) for row in rows]
+            _store(e, tiles.outer, tile, channel, _transformed(e, list(zip(*_OUTPUT, strict=True)), values))
+    with tiles.products() as (image, plane, k):
+        a, b = tiles.source_matrix(image, plane, k, blas.TRANSPOSED), tiles.result_matrix(image, k)
+        adds = e.b.icmp_unsigned("!=", e.plus(number, image), e.word(0))
+        sums = matrix_at(e, total, e.plus(e.times(plane, 16), k))
+        multiply_add(e, dtype, (taken, given, tiles.count), a, b, sums, adds)
 
 
 def transformed_filters(e: Emitter, filters: Buffer, taken: int) -> Buffer:
-    """Emit G w Gᵀ of filters, a matrix [9 · taken, given]: a matrix [16 · taken, given]."""
+    """Emit G w Gᵀ of filters, a matrix [9 · depth · taken, given]: a matrix [16 · depth · taken, given]."""
     return _transformed_matrices(e, filters, _FILTER, taken, filters.shape[-1])
 
 
 def _transformed_matrices(e: Emitter, source: Buffer, left: Coefficients, taken: int, given: int) -> Buffer:
-    """Emit `left · w · leftᵀ`, where the numbers of w are matrices [taken, given] in memory."""
-    dtype, size = source.dtype, taken * given
-    found = Buffer.new(e, dtype, (len(left) ** 2 * taken, given))
-    with e.nest([size], inner=16) as (at,):
-        places = [e.plus(at, e.word(k * size)) for k in range(16)]
-        values = [e.load(dtype, source.address, place) for place in places[: len(left[0]) ** 2]]
-        for place, value in zip(places, _transformed(e, left, values), strict=False):
-            e.store(dtype, found.address, place, value)
+    """Emit `left · w · leftᵀ`, where the numbers of each w are matrices [taken, given] in memory."""
+    dtype, size, given_numbers, numbers = source.dtype, taken * given, len(left[0]) ** 2, len(left) ** 2
+    depth = math.prod(source.shape) // (given_numbers * size)
+    found = Buffer.new(e, dtype, (depth * numbers * taken, given))
+    with e.nest([depth, size], inner=16) as (plane, at):
+        first, target = (e.plus(e.times(plane, count * size), at) for count in (given_numbers, numbers))
+        values = [
+            e.load(dtype, source.address, e.plus(first, e.word(k * size))) for k in range(given_numbers)
+        ]
+        for k, value in enumerate(_transformed(e, left, values)):
+            e.store(dtype, found.address, e.plus(target, e.word(k * size)), value)
     return found
 
 

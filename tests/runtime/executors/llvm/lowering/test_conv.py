@@ -10,7 +10,7 @@ import pytest
 from agc.runtime.executors import interpret
 from agc.runtime.executors.llvm import JitFunction
 from agc.runtime.executors.llvm.codegen import blockwise, parallel_loops
-from agc.runtime.executors.llvm.lowering import conv, conv_by_offset, conv_winograd
+from agc.runtime.executors.llvm.lowering import conv, conv_by_offset, conv_tiles, conv_winograd
 from agc.runtime.kernels import blas
 
 
@@ -79,24 +79,31 @@ def test_convolutions_in_small_blocks(
         ((5, 2, 4, 3), np.float16, {"padding": "SAME"}),
         ((1, 26, 4, 3), np.float32, {"padding": [[0, 0], [2, 0], [0, 4], [0, 0]]}),
         ((2, 3, 6, 8), np.float32, {"padding": "SAME", "data_format": "NCHW"}),
+        ((3, 7, 5, 4), np.float32, {"padding": "SAME"}),
+        ((2, 9, 11, 3), np.float32, {"padding": "SAME", "dilations": (2, 3)}),
+        ((2, 4, 5, 6, 3), np.float32, {"padding": "SAME"}),
+        ((2, 5, 6, 4, 3), np.float64, {"padding": "VALID", "dilations": (2, 1, 1)}),
     ],
 )
 def test_filters_of_three_by_three_in_tiles(
     monkeypatch: pytest.MonkeyPatch, shape: Any, dtype: Any, setting: dict[str, Any]
 ) -> None:
     """Winograd's algorithm, in blocks of two rows or more; a convolution without tiles shares them."""
-    for name, module in (("_CHANNELS", conv_winograd), ("_TILES", conv_winograd), ("_LEAST_WORK", blockwise)):
-        monkeypatch.setattr(module, name, 1)
+    for module in (conv_tiles, conv_winograd):
+        monkeypatch.setattr(module, "TILES", 1)
+    monkeypatch.setattr(conv_winograd, "_CHANNELS", 1)
+    monkeypatch.setattr(conv_winograd, "_WASTE", 9)
+    monkeypatch.setattr(blockwise, "_LEAST_WORK", 1)
     monkeypatch.setattr(conv, "_ROWS", 1)
-    channels = shape[1] if "data_format" in setting else shape[3]
+    channels = shape[1] if "data_format" in setting else shape[-1]
+    window = (2, 3, 3)[-len(shape) + 2 :]
 
     def layer(x: Any, w: Any) -> Any:
-        y = tf.nn.conv2d(x, w, 1, **setting)
-        return tf.nn.relu(y + 0.5) * tf.nn.conv2d(
-            y, tf.ones([1, 1, 6, 6], y.dtype), 1, **setting | {"padding": "SAME"}
-        )
+        y = tf.nn.convolution(x, w, 1, **setting)
+        ones = tf.ones([1] * len(window) + [6, 6], y.dtype)
+        return tf.nn.relu(y + 0.5) * tf.nn.convolution(y, ones, 1, **setting | {"padding": "SAME"})
 
-    arrays = [numbers(*shape, dtype=dtype), numbers(3, 3, channels, 6, dtype=dtype) / 4]
+    arrays = [numbers(*shape, dtype=dtype), numbers(*window, channels, 6, dtype=dtype) / 4]
     agree(with_gradients(layer), arrays, bound={2: 5e-2, 4: 1e-3, 8: 1e-10}[np.dtype(dtype).itemsize])
 
 
