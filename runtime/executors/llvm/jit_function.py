@@ -71,6 +71,7 @@ class JitFunction(CompiledFunction):
         self._general = ByPattern[Specialization](self._variables)
         self._often: set[Any] = set()  # keys of shapes that code with dynamic sizes has run for long
         self._seconds = math.inf  # of the last compilation for one combination of shapes
+        self.code_seconds = math.inf  # of the shortest run of the code alone, without conversions
         self._assigned: list[int] = []
         self._lists = {
             i: value.spec for i, value in enumerate(graph.inputs) if isinstance(value.spec, ListType)
@@ -166,7 +167,10 @@ class JitFunction(CompiledFunction):
                 arrays = self._arrays(arguments)
                 key, given, needed = self._given(arrays)
             shared = exclusive.copied_if_shared(given, special.overwritten, given is not arrays)
+            start = time.perf_counter()
             results = special.code(given)
+            if results is not FAILED:
+                self.code_seconds = min(self.code_seconds, time.perf_counter() - start)
             del needed
             if results is FAILED or not (self._assigned or special.described):
                 return results

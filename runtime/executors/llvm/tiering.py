@@ -222,7 +222,7 @@ class TierState:
         self._best = math.inf  # seconds of the shortest call of the plan
         self._asked = False
         self._job: Job | None = None
-        self.gain = 0.0  # seconds by which a later call of native code is shorter than its trial
+        self.kernel_of: JitFunction | None = None  # native code that later calls run without Python
         self._again = 0.0  # seconds of the plan after which native code that was slower is tried again
         self._vain = 0  # calls in which native code gave up before the comparison
         self._times: tuple[list[float], list[float]] = ([], [])
@@ -268,7 +268,7 @@ class TierState:
 
         planned, compiled = self._times
         plan = functools.partial(measured, self._plan, planned)
-        rehearse = functools.partial(measured, native.rehearsed, compiled)
+        rehearse = functools.partial(self._measured, native.rehearsed, compiled)
         start = time.perf_counter()
         results, difference = compared(native, plan, arguments, rehearse)
         compiler.spend(time.perf_counter() - start - planned[0])
@@ -287,9 +287,18 @@ class TierState:
 
     def _compared(self, native: Runner, arguments: Sequence[Any]) -> Sequence[Any]:
         planned, compiled = self._times
-        run, times = (self._plan, planned) if len(planned) < len(compiled) else (native, compiled)
-        results = measured(run, times, arguments)
+        if len(planned) < len(compiled):
+            results = measured(self._plan, planned, arguments)
+        else:
+            results = self._measured(native, compiled, arguments)
         self._decide()
+        return results
+
+    def _measured(self, run: Callable[..., Any], times: list[float], *arguments: Any) -> Any:
+        """Run native code, and record the time that later calls take, which may skip the Python code around it."""
+        results = measured(run, times, *arguments)
+        if self.kernel_of is not None:
+            times[-1] = min(times[-1], self.kernel_of.code_seconds)
         return results
 
     def _decide(self) -> None:
@@ -300,11 +309,12 @@ class TierState:
         best = self._best if self.pattern is None else 0.0
         if self.native is not None and is_known(planned, compiled, best):
             time_of = min if self.pattern is None else sum
-            is_faster = min(compiled) < best or time_of(compiled) - self.gain < time_of(planned)
+            gain = 0.0 if self.kernel_of is None else CALL
+            is_faster = min(compiled) < best or time_of(compiled) - gain < time_of(planned)
             if is_faster or 0 < self._again <= self._spent:
                 self._choose(self.native if is_faster else self._plan)
             else:
-                self._again = self._spent + AGAIN * (sum(planned) + sum(compiled))
+                self._again = self._spent + max(HOT, AGAIN * (sum(planned) + sum(compiled)))
                 self._times = ([], [])  # other threads may read the old ones
 
     def _choose(self, runner: Runner) -> None:
@@ -360,7 +370,7 @@ def _compiled(trial: TierState, graph: Graph, arguments: list[Any]) -> Runner | 
             return None
         return _in_parts(trial, graph)
     trial.owner.depends_on(native.by_value, trial, arguments)
-    trial.gain = CALL if native.kernel_for(arguments) is not None else 0.0
+    trial.kernel_of = native if native.kernel_for(arguments) is not None else None
     trial.doubted = None if trial.pattern is None and is_trusted(native, arguments) else native
     return native.shortest or native.run
 

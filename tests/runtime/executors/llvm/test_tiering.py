@@ -46,17 +46,28 @@ def slowed(run: Any, clock: Clock, seconds: float) -> Any:
 
 
 def made(
-    function: Any, argument: Any, clock: Clock, plan: float, native: float, mp: Any
+    function: Any, argument: Any, clock: Clock, plan: float, native: float, mp: Any, code: float | None = None
 ) -> tiering.TieredRunner:
-    """A function whose plan and whose native code take so many seconds a call."""
+    """A function whose plan and whose native code take so many seconds a call; `code` of them without Python."""
     graph = tf.function(function).get_concrete_function(argument).graph
     original, rehearsed = JitFunction.run, JitFunction.rehearsed
+
+    def measured(self: JitFunction, results: Any) -> Any:
+        self.code_seconds = native if code is None else code
+        return results
+
     mp.setattr(JitFunction, "shortest", None)
-    mp.setattr(JitFunction, "run", lambda self, xs: slowed(lambda ys: original(self, ys), clock, native)(xs))
+    mp.setattr(
+        JitFunction,
+        "run",
+        lambda self, xs: measured(self, slowed(lambda ys: original(self, ys), clock, native)(xs)),
+    )
     mp.setattr(
         JitFunction,
         "rehearsed",
-        lambda self, xs, copies: slowed(lambda ys: rehearsed(self, ys, copies), clock, native)(xs),
+        lambda self, xs, copies: measured(
+            self, slowed(lambda ys: rehearsed(self, ys, copies), clock, native)(xs)
+        ),
     )
     return tiering.TieredRunner(graph, slowed(EXECUTORS["plan"](graph), clock, plan))
 
@@ -289,3 +300,17 @@ def test_native_calls_save_the_time_of_python(
         found.run([np.int32(1)])
     trial = found._only
     assert trial is not None and trial.chosen is (trial.native if has_kernel else trial._plan)
+
+
+@pytest.mark.parametrize(("code", "is_native"), [(1e-7, True), (8e-6, False)])
+def test_the_trial_counts_what_a_kernel_takes_without_the_python_code_around_it(
+    code: float, is_native: bool, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    count = tf.Variable(0)
+    monkeypatch.setattr(tiering, "HOT", 1e-3)
+    found = made(lambda x: count.assign_add(x), tf.constant(1), clock, 5e-6, 9e-6, monkeypatch, code)
+    for _ in range(1000):
+        found.run([np.int32(1), count])
+    trial = found._only
+    assert trial is not None and trial.chosen is (trial.native if is_native else trial._plan)
+    assert int(count) == 1000
