@@ -49,6 +49,9 @@ ROUNDING = 8
 The logarithm of a sum near 1 has the rounding of the sum, whose terms may be too small to change it.
 """
 
+_LARGE = 64 << 20
+"""The bytes of variables from which the first comparison makes one copy: new memory may take longer than the runs."""
+
 _BLOCK = 1 << 14
 """The elements that are compared at a time."""
 
@@ -67,23 +70,29 @@ def compared(
     plan: Runner,
     arguments: Sequence[Any],
     rehearse: Callable[..., list[Any] | None] | None = None,
+    is_first: bool = False,
 ) -> tuple[Sequence[Any], str | None]:
     """Return the plan's results, and the difference of native results: "" if none, None if that is unknown.
 
     It is unknown if native code gave up, or if the difference may be the rounding of numbers that cancel each other.
-    The unit cache keeps that there was none. `rehearse` replaces `native.rehearsed`, for a caller that measures it.
-    Raise the errors of the plan.
+    Large variables are copied once if `is_first`; then a difference is unknown, too. The unit cache keeps that there
+    was none. `rehearse` replaces `native.rehearsed`, for a caller that measures it. Raise the errors of the plan.
     """
     variables = native.variables_in(arguments)
-    before = {id(variable): np.array(variable._array) for variable in variables}
+    copies = {id(variable): Copy(np.array(variable._array)) for variable in variables}
+    is_large = sum(copy._array.nbytes for copy in copies.values()) > _LARGE
+    # Native code overwrites copies that nothing else refers to.
+    before = None if is_first and is_large else {key: copy._array for key, copy in copies.items()}
     results = plan(arguments)
     wanted = [*results, *(variable._array for variable in variables)]
     return_freed_memory()  # of the plan, which native code needs in other blocks
-    found = (rehearse or native.rehearsed)(arguments, {key: Copy(array) for key, array in before.items()})
+    found = (rehearse or native.rehearsed)(arguments, copies)
     if found is None:
         return results, None
     text = _difference(found, wanted)
-    if text is not None and not native.draws:
+    if text is not None and before is None:
+        return results, None
+    if text is not None and before is not None and not native.draws:
         moved = _of_moved_inputs(plan, arguments, before)
         text = _difference(found, wanted, moved)  # beyond the plan's own sensitivity to rounding
         if text is not None and _difference(found, wanted, moved, ROUNDING) is None:

@@ -270,7 +270,7 @@ class TierState:
         plan = functools.partial(measured, self._plan, planned)
         rehearse = functools.partial(self._measured, native.rehearsed, compiled)
         start = time.perf_counter()
-        results, difference = compared(native, plan, arguments, rehearse)
+        results, difference = compared(native, plan, arguments, rehearse, not self._vain)
         compiler.spend(time.perf_counter() - start - planned[0])
         if difference == "":
             if self.pattern is None:

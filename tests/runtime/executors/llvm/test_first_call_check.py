@@ -11,7 +11,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.executors import EXECUTORS
-from agc.runtime.executors.llvm import JitFunction, first_call_check, jit_function, tiering
+from agc.runtime.executors.llvm import JitFunction, exclusive, first_call_check, jit_function, tiering
 from agc.runtime.executors.llvm.codegen.rule_registry import ELEMENTWISE, load
 from agc.runtime.executors.llvm.first_call_check import compared
 
@@ -188,3 +188,40 @@ def test_large_results_are_compared_in_little_memory() -> None:
     tracemalloc.stop()
     assert text == "number 0, float32[1048576], differs by 3 in 2 elements"
     assert peak < wanted.nbytes
+
+
+@pytest.mark.parametrize(("is_first", "copies"), [(True, 0), (False, 1)])
+def test_large_variables_are_copied_once_in_the_first_comparison(
+    is_first: bool, copies: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found: list[int] = []
+    original = exclusive.copied_if_shared
+    monkeypatch.setattr(first_call_check, "_LARGE", 0)
+    monkeypatch.setattr(
+        exclusive,
+        "copied_if_shared",
+        lambda *given: (shared := original(*given), found.append(len(shared)))[0],
+    )
+    monkeypatch.setattr(exclusive, "_is_alone", lambda: True)
+    total = tf.Variable(np.ones(1 << 18, np.float32))
+
+    def step(x: Any) -> None:
+        total.assign(total * 2.0 + x)
+
+    graph = tf.function(step).get_concrete_function(tf.constant(0.5)).graph
+    plan = EXECUTORS["plan"](graph)
+    assert compared(JitFunction(graph), plan, [np.float32(0.5), total], is_first=is_first)[1] == ""
+    assert found == [copies]
+    assert total.numpy().tolist() == [2.5] * (1 << 18)
+
+
+def test_a_difference_of_large_variables_is_examined_by_the_second_comparison(
+    miswritten: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(first_call_check, "_LARGE", 0)
+    total = tf.Variable([1.0])
+    graph = tf.function(lambda x: total.assign(total * 3.0 + x)).get_concrete_function(tf.constant(0.5)).graph
+    native, plan, arguments = JitFunction(graph), EXECUTORS["plan"](graph), [np.float32(0.5), total]
+    assert compared(native, plan, arguments, is_first=True)[1] is None
+    assert "differs" in (compared(native, plan, arguments)[1] or "")
+    assert total.numpy().tolist() == [11.0]
