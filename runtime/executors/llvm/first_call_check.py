@@ -76,10 +76,13 @@ def compared(
 
     It is unknown if native code gave up, or if the difference may be the rounding of numbers that cancel each other.
     Large variables are copied once if `is_first`; then a difference is unknown, too. The unit cache keeps that there
-    was none. `rehearse` replaces `native.rehearsed`, for a caller that measures it. Raise the errors of the plan.
+    was none. `rehearse` replaces `native.rehearsed`, for a caller that measures it. Raise the errors of the plan alone.
     """
     variables = native.variables_in(arguments)
-    copies = {id(variable): Copy(np.array(variable._array)) for variable in variables}
+    try:
+        copies = {id(variable): Copy(np.array(variable._array)) for variable in variables}
+    except MemoryError:
+        return plan(arguments), None
     is_large = sum(copy._array.nbytes for copy in copies.values()) > _LARGE
     # Native code overwrites copies that nothing else refers to.
     before = None if is_first and is_large else {key: copy._array for key, copy in copies.items()}
@@ -89,18 +92,25 @@ def compared(
     found = (rehearse or native.rehearsed)(arguments, copies)
     if found is None:
         return results, None
-    text = _difference(found, wanted)
-    if text is not None and before is None:
+    text: str | None = _difference(found, wanted) or ""
+    if text and before is None:
         return results, None
-    if text is not None and before is not None and not native.draws:
-        moved = _of_moved_inputs(plan, arguments, before)
-        text = _difference(found, wanted, moved)  # beyond the plan's own sensitivity to rounding
-        if text is not None and _difference(found, wanted, moved, ROUNDING) is None:
-            return results, None
+    if text and before is not None and not native.draws:
+        text = _insensitive(found, wanted, lambda: _of_moved_inputs(plan, arguments, before))
     key = native.stored_key(arguments)
-    if text is None and key is not None:
+    if text == "" and key is not None:
         unit_cache.trust(key)
-    return results, text or ""
+    return results, text
+
+
+def _insensitive(found: Sequence[Any], wanted: Sequence[Any], run: Callable[[], list[Any]]) -> str | None:
+    """Return the difference that exceeds the plan's own sensitivity to rounding, as `compared` does."""
+    try:
+        moved = run()
+    except Exception:  # moved inputs may fail a check of the program, or memory is short
+        return None
+    text = _difference(found, wanted, moved) or ""  # beyond that sensitivity
+    return None if text and _difference(found, wanted, moved, ROUNDING) is None else text
 
 
 def is_trusted(native: JitFunction, arguments: Sequence[Any]) -> bool:

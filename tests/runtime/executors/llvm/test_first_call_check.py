@@ -225,3 +225,26 @@ def test_a_difference_of_large_variables_is_examined_by_the_second_comparison(
     assert compared(native, plan, arguments, is_first=True)[1] is None
     assert "differs" in (compared(native, plan, arguments)[1] or "")
     assert total.numpy().tolist() == [11.0]
+
+
+def test_a_check_that_moved_inputs_fail_is_no_error_of_the_program() -> None:
+    def cancelled(x: Any) -> Any:
+        tf.debugging.assert_equal(x[0], 1.5)
+        return tf.reduce_sum(x)
+
+    x = np.array([1.5, 1e-7, -1.5], np.float32)
+    assert unlike(np.float32(3e-4), cancelled, x) is None
+
+
+def test_variables_without_room_for_copies_are_not_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    total = tf.Variable([1.0])
+    graph = tf.function(lambda x: total.assign_add(x)).get_concrete_function(tf.constant([0.5])).graph
+    native, plan = JitFunction(graph), EXECUTORS["plan"](graph)
+
+    def full(array: Any) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(first_call_check, "Copy", full)
+    results, difference = compared(native, plan, [np.array([0.5], np.float32), total])
+    assert difference is None
+    assert np.asarray(results[0]).tolist() == total.numpy().tolist() == [1.5]
