@@ -7,6 +7,8 @@
                   dx[1], dx[3], … = conv(dy, [w[1]])
 
 No product has a zero between the elements of `dy` as a factor, and no two threads add to the same element.
+The zeros around `dy` are factors. With strides or one channel of a group, a filter that is not finite is multiplied
+offset by offset instead. As in native code and TensorFlow, NaN reaches only the elements that are multiplied by it.
 """
 
 from __future__ import annotations
@@ -42,6 +44,8 @@ def input_gradient(dy: Array, filter: Array, slide: Sliding, groups: int) -> Arr
     taken, given = filter.shape[-2:]
     inner = given // groups
     is_single = math.prod(slide.strides) == 1
+    if (taken == 1 or not is_single) and not np.isfinite(filter).all():
+        return _by_offset(dy, filter, slide, groups)
     dx = (np.empty if is_single and dy.size else np.zeros)((len(dy), *slide.sizes, taken * groups), dy.dtype)
     if taken > 1 or groups == 1:
         split = filter.reshape((*filter.shape[:-1], groups, inner))
@@ -61,6 +65,18 @@ def input_gradient(dy: Array, filter: Array, slide: Sliding, groups: int) -> Arr
             return found
         dx[(slice(None), *elements)] = found
     return dx
+
+
+def _by_offset(dy: Array, filter: Array, slide: Sliding, groups: int) -> Array:
+    """Return the sums of gradients of windows times the filter, added at one offset in the window after the other."""
+    taken, given = filter.shape[-2:]
+    dx = np.zeros((len(dy), *slide.sizes, groups, taken), dy.dtype)
+    split = dy.reshape((*dy.shape[:-1], groups, given // groups))
+    for offset in slide.offsets():
+        windows, elements = slide.slices(offset)
+        weights = filter[offset].reshape(taken, groups, given // groups)
+        dx[(slice(None), *elements)] += np.einsum("...go,tgo->...gt", split[(slice(None), *windows)], weights)
+    return dx.reshape((*dx.shape[:-2], groups * taken))
 
 
 def _phases(slide: Sliding, axis: int) -> Iterator[_Phase]:

@@ -107,6 +107,48 @@ def test_the_gradient_of_the_input_is_the_transpose_of_any_convolution(
         assert (dx * x).sum() == (dy * y).sum()
 
 
+NAN = np.nan
+
+REACHED = [
+    ([3], [NAN, 1], [1], 1, 2, [NAN, 0, 1]),
+    ([4], [NAN, 1], [1, 1, 1], 1, 1, [NAN, NAN, NAN, 1]),
+    ([6], [NAN, 1], [1, 1], 3, 1, [NAN, 1, 0, NAN, 1, 0]),
+]
+
+
+@pytest.mark.parametrize("jit_compile", [False, True])
+@pytest.mark.parametrize(("size", "filter", "dy", "stride", "dilation", "expected"), REACHED)
+def test_nan_in_a_filter_reaches_the_elements_that_windows_multiply_by_it(
+    size: Any, filter: Any, dy: Any, stride: int, dilation: int, expected: Any, jit_compile: bool
+) -> None:
+    """The numbers are those of TensorFlow."""
+
+    @tf.function(jit_compile=jit_compile)
+    def gradient(filter: Any, dy: Any) -> Any:
+        return conv_backprop_input([1, *size, 1], filter, dy, [stride], "VALID", dilations=[dilation])
+
+    w, back = np.reshape(filter, (-1, 1, 1)), np.reshape(dy, (1, -1, 1))
+    np.testing.assert_array_equal(np.ravel(gradient(w.astype(np.float32), back.astype(np.float32))), expected)
+
+
+@pytest.mark.parametrize("groups", [1, 2])
+def test_nan_in_a_filter_leaves_other_elements_of_a_gradient_as_they_are(groups: int) -> None:
+    dy, w = RANDOM.normal(size=(2, 4, 3, 6)), RANDOM.normal(size=(3, 2, 4 // groups, 6))
+
+    @tf.function(jit_compile=True)
+    def native(w: Any) -> Any:
+        return conv_backprop_input([2, 7, 3, 4], w, dy, [2, 1], "SAME", dilations=[1, 2])
+
+    expected = native(w).numpy()
+    w[0, 0, 0, 0] = NAN
+    found = conv_backprop_input([2, 7, 3, 4], w, dy, [2, 1], "SAME", dilations=[1, 2]).numpy()
+    np.testing.assert_allclose(found, native(w), equal_nan=True)
+    is_reached = np.isnan(found)
+    assert is_reached.any()
+    np.testing.assert_array_equal(is_reached[..., 1:], False)
+    np.testing.assert_allclose(found[~is_reached], expected[~is_reached])
+
+
 def test_convolutions_of_dynamic_size() -> None:
     x, w = RANDOM.normal(size=(2, 6, 5, 3)).astype("f"), RANDOM.normal(size=(3, 3, 3, 2)).astype("f")
     expected = tf.nn.conv2d(x, w, 2, "SAME").numpy()
