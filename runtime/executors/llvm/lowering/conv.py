@@ -2,6 +2,7 @@
 
 conv x, w                  for each block of rows of y:          rows ← windows of x;  y[block] ← rows · w
                            with few filters, see conv_by_offset.py
+                           with large filters and few windows, see conv_one_matrix.py
 conv_backprop_filter       for each part, and block in it:       rows ← windows of x;  w'[part] += rowsᵀ · dy[block]
 conv_backprop_input        with stride 1: a convolution of dy with the flipped filter
                            else, for each image and block in it: rows ← dy[block] · wᵀ;  add each to its window of x'
@@ -19,7 +20,7 @@ from ....ir.graph import Operation
 from ....kernels import blas
 from ....ops.nn.conv_kernel import parts
 from ....ops.nn.window_geometry import Sliding, sliding
-from ..codegen.blockwise import BYTES, Blockwise, RowBlock, RowBlocks, Scratch
+from ..codegen.blockwise import BYTES, RowBlock, RowBlocks, Scratch
 from ..codegen.dynamic_shapes import regrouped
 from ..codegen.dynamic_sizes import Size
 from ..codegen.function_builder import Emitter
@@ -28,7 +29,7 @@ from ..codegen.llvm_types import Register, integer
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError, lowers, site_of
 from . import conv_by_channel as by_channel
-from . import conv_by_offset, conv_winograd
+from . import conv_by_offset, conv_one_matrix, conv_winograd
 from .blas_calls import Matrix, multiply_add, one_thread
 from .casts import as_dtype, widened
 from .conv_by_channel import ConvolvedByChannel, is_by_channel
@@ -42,9 +43,6 @@ from .reshape import moved
 
 _ROWS = 96
 """The rows from which on BLAS multiplies at nearly its full speed."""
-
-_COLUMNS = 64
-"""The fewest columns of a filter gradient that a thread computes."""
 
 
 class Setting:
@@ -125,13 +123,16 @@ class Convolved(BlockwiseConvolution):
             )  # fmt: skip
 
 
-def _convolved(e: Emitter, windows: Windows, source: Buffer, filters: Buffer) -> Blockwise:
-    if conv_winograd.is_usable(windows, source.dtype, filters.shape[-1]):
+def _convolved(e: Emitter, windows: Windows, source: Buffer, filters: Buffer) -> LazyValue:
+    dtype, given = source.dtype, filters.shape[-1]
+    if conv_winograd.is_usable(windows, dtype, given):
         transformed = conv_winograd.transformed_filters(e, filters, windows.channels)
         return conv_winograd.ConvolvedByWinograd(windows, source, transformed)
-    if conv_by_offset.is_usable(windows, source.dtype, filters.shape[-1]):
+    if conv_by_offset.is_usable(windows, dtype, given):
         return conv_by_offset.ConvolvedByOffset(windows, source, filters)
-    kind = ConvolvedByChannel if is_by_channel(windows, filters.shape[-1]) else Convolved
+    if conv_one_matrix.is_usable(windows, dtype, given):
+        return conv_one_matrix.convolved(e, windows, source, filters)
+    kind = ConvolvedByChannel if is_by_channel(windows, given) else Convolved
     return kind(windows, source, filters)
 
 
@@ -184,7 +185,7 @@ def _filter_gradient(region: Region, setting: Setting, x: Buffer, dy: Buffer) ->
     total = Buffer.new(e, dtype, (count, inside, given))
     piece = aligned(windows.piece_bytes(blocks))
     scratch = Scratch(e, piece + windows.matrix_bytes(blocks))
-    pieces = _pieces(given, count) if windows.groups == 1 else 1
+    pieces = conv_one_matrix.pieces(given, max(PARTS // count, 1)) if windows.groups == 1 else 1
     each //= pieces
     work = rows * inside * given // (8 * count * pieces)
     with one_thread(e), e.nest([count, pieces], inner=work) as (part, columns), scratch.claimed() as memory:
@@ -206,12 +207,6 @@ def _filter_gradient(region: Region, setting: Setting, x: Buffer, dy: Buffer) ->
     if count == 1:
         return total.also((inside, given), is_own=True)
     return reduced(region, total, sums(dtype), [0], (inside, given), dtype)
-
-
-def _pieces(given: int, count: int) -> int:
-    """Return into how many pieces of columns the parts of a large filter gradient are divided."""
-    most = min(max(PARTS // count, 1), max(given // _COLUMNS, 1))
-    return next(number for number in range(most, 0, -1) if given % number == 0)
 
 
 @lowers("conv_backprop_input")
@@ -242,6 +237,11 @@ def _by_flipped_filter(region: Region, setting: Setting, w: LazyValue, dy: Buffe
     flipped = Sliding(
         slide.outputs, slide.window, slide.strides, slide.dilations, before, slide.after, slide.sizes
     )
+    windows = Windows(setting.count, flipped, setting.given, each, w.dtype.size)
+    if not conv_winograd.is_usable(windows, w.dtype, setting.channels) and conv_one_matrix.is_usable(
+        windows, w.dtype, setting.channels
+    ):
+        return conv_one_matrix.convolved_with_flipped(region.e, windows, dy, _matrix(region, w))
 
     def source(e: Emitter, coordinates: list[Register]) -> list[Register]:
         *offset, output, channel = coordinates
@@ -253,7 +253,6 @@ def _by_flipped_filter(region: Region, setting: Setting, w: LazyValue, dy: Buffe
         return [*last, inner, e.plus(e.times(group, each), output)]
 
     filters = moved(w, (*slide.window, each, setting.channels), source)
-    windows = Windows(setting.count, flipped, setting.given, each, w.dtype.size)
     return _convolved(region.e, windows, dy, _matrix(region, filters))
 
 

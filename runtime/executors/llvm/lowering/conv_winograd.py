@@ -23,7 +23,7 @@ from ..codegen.lazy_values import Buffer, Index
 from ..codegen.llvm_types import Element, Register
 from ..codegen.region_lowering import Region
 from .blas_calls import multiply_add, one_thread
-from .conv_tiles import TILES, BlockMemory, TiledWindows, Tiles, matrix_at, places
+from .conv_tiles import BlockMemory, TiledWindows, Tiles, matrix_at, places
 from .conv_windows import PART_BYTES, PARTS, BlockwiseConvolution, Windows
 from .matmul import beyond
 from .reduction_codegen import reduced
@@ -53,8 +53,10 @@ def is_usable(windows: Windows, dtype: dtypes.DType, given: int) -> bool:
         return False
     if min(windows.channels, given) * math.prod(slide.window[:-2]) < _CHANNELS:
         return False
-    rows, tiled = (math.prod(each.result_sizes) for each in (windows, TiledWindows(windows)))
-    return rows >= 4 * TILES and tiled <= _WASTE * rows
+    tiles = TiledWindows(windows)
+    rows, tiled = (math.prod(each.result_sizes) for each in (windows, tiles))
+    least = tiles.fewest_rows(16 * tiles.depth * windows.channels * given * windows.size)
+    return rows >= least and tiled <= _WASTE * rows
 
 
 class ConvolvedByWinograd(BlockwiseConvolution):

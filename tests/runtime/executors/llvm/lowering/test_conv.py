@@ -10,7 +10,13 @@ import pytest
 from agc.runtime.executors import interpret
 from agc.runtime.executors.llvm import JitFunction
 from agc.runtime.executors.llvm.codegen import blockwise, parallel_loops
-from agc.runtime.executors.llvm.lowering import conv, conv_by_offset, conv_tiles, conv_winograd
+from agc.runtime.executors.llvm.lowering import (
+    conv,
+    conv_by_offset,
+    conv_one_matrix,
+    conv_tiles,
+    conv_winograd,
+)
 from agc.runtime.kernels import blas
 
 
@@ -89,8 +95,7 @@ def test_filters_of_three_by_three_in_tiles(
     monkeypatch: pytest.MonkeyPatch, shape: Any, dtype: Any, setting: dict[str, Any]
 ) -> None:
     """Winograd's algorithm, in blocks of two rows or more; a convolution without tiles shares them."""
-    for module in (conv_tiles, conv_winograd):
-        monkeypatch.setattr(module, "TILES", 1)
+    monkeypatch.setattr(conv_tiles, "TILES", 1)
     monkeypatch.setattr(conv_winograd, "_CHANNELS", 1)
     monkeypatch.setattr(conv_winograd, "_WASTE", 9)
     monkeypatch.setattr(blockwise, "_LEAST_WORK", 1)
@@ -139,6 +144,14 @@ def test_a_row_at_the_end_of_a_line_is_not_in_the_result() -> None:
     assert not np.isfinite(found[0, 1:, 0]).any()
     assert np.isfinite(found[0, :, 1:]).all()
     assert np.isfinite(found[0, 0]).all()
+
+
+@pytest.mark.parametrize("window", [(3, 2), (1, 1)])
+def test_large_filters_have_one_matrix_of_few_windows(monkeypatch: pytest.MonkeyPatch, window: Any) -> None:
+    monkeypatch.setattr(conv_one_matrix, "BYTES", 100)
+    monkeypatch.setattr(conv_one_matrix, "_COLUMNS", 3)
+    layer = with_gradients(lambda a, b: tf.nn.relu(tf.nn.conv2d(a, b, 1, "SAME") + 0.5))
+    agree(layer, [numbers(2, 3, 2, 10), numbers(*window, 10, 8)], bound=1e-4)
 
 
 def test_a_number_that_is_not_finite_stays_in_its_tile() -> None:
@@ -192,7 +205,7 @@ def test_gradients_of_dilated_depthwise_convolutions_read_the_windows_alone(odd:
 
 def test_gradients_of_large_filters_are_divided_by_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(conv, "PART_BYTES", 1)
-    monkeypatch.setattr(conv, "_COLUMNS", 2)
+    monkeypatch.setattr(conv_one_matrix, "_COLUMNS", 2)
     layer = with_gradients(lambda a, b: tf.nn.conv2d(a, b, 1, "SAME"))
     agree(layer, [numbers(2, 6, 5, 3), numbers(3, 3, 3, 12)], bound=1e-4)
 
