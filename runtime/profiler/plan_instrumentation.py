@@ -39,8 +39,10 @@ class _TimedWriter(PlanCodegen):
         self.line(depth, f"{name(leave, 'op_leave', leave)}({', '.join(results)})")
         self._is_new = False  # for the enclosing operation
 
-    def _into(self, operation: Operation, inputs: list[str], targets: list[str], scope: Scope) -> str | None:
-        text = super()._into(operation, inputs, targets, scope)
+    def _into(
+        self, operation: Operation, inputs: list[str], targets: list[str], scope: Scope, place: str | None
+    ) -> str | None:
+        text = super()._into(operation, inputs, targets, scope, place)
         self._is_new = text is None
         return text
 

@@ -11,13 +11,11 @@ Native code runs without the GIL. So while other threads could read a variable, 
 from __future__ import annotations
 
 import sys
-import threading
 import weakref
 from collections.abc import Mapping
 from typing import Any
 
-OWN = "agc-"
-"""The beginning of the names of the threads that compile or compute, and read no variables."""
+from ...ops.state import own_arrays
 
 
 def copied_if_shared(given: list[Any], numbers: Mapping[int, int], is_copy: bool) -> dict[int, Any]:
@@ -29,7 +27,7 @@ def copied_if_shared(given: list[Any], numbers: Mapping[int, int], is_copy: bool
     if not numbers:
         return {}
     found = {}
-    is_alone = _is_alone()
+    is_alone = own_arrays.is_alone()
     # The variable, the lists, and the argument of `getrefcount` refer to an array.
     most = 3 + is_copy
     for argument, number in numbers.items():
@@ -42,9 +40,3 @@ def copied_if_shared(given: list[Any], numbers: Mapping[int, int], is_copy: bool
             found[argument] = given[number]
             given[number] = given[number].copy()
     return found
-
-
-def _is_alone() -> bool:
-    """Return whether no other thread runs Python code of the program."""
-    own = threading.get_ident()
-    return all(thread.ident == own or thread.name.startswith(OWN) for thread in threading.enumerate())

@@ -4,11 +4,16 @@
     b = multiply a, a : float32[128, 128]     ==>    b = np.multiply(a, a, out=a)
     s.1 = add s, b : float32[128, 128]               s = np.add(s, b, out=s)
     assign_sub_variable v, c                         update_into(v, np.subtract, c, c)
+    d = add b, c                                     d_place = own_array(v, None, b)
+    assign_variable v, d                             d = np.add(b, c, out=d_place)
 
 An array is owned if the plan has made it and no operation keeps it, or returns it or a view of it. After the
 last use of an owned value, a result of the same type may reuse its array. The state of a loop is owned if
 each iteration makes it anew. The initial state is copied then, unless it is owned as well. Arrays that live
 within one iteration of a loop are kept for the next iteration.
+
+A value that is assigned right after its computation is written into the variable's present array, if a run finds that
+nothing else refers to that array (own_arrays.py).
 
 This is worth it for big arrays only: arrays of a few kilobytes come from NumPy's cache of free memory at no
 cost.
@@ -28,7 +33,7 @@ from ...ir.value_types import TensorType, VariableType
 from ...ops.framework import narrow_floats
 from ...ops.framework.fusion_traits import reduces, works_on_elements
 from ...ops.linalg.matmul import matmul_op
-from ...ops.state.variable_ops import assign_add_variable, assign_sub_variable
+from ...ops.state.variable_ops import assign_add_variable, assign_sub_variable, assign_variable, read_variable
 from .fusion.elementwise_templates import formula
 from .peephole import product
 
@@ -95,6 +100,7 @@ class BufferOwnership:
 
     Attributes:
         into: By result, the operand that donates its array.
+        assigned: By result, the variable whose array it may overwrite, and the operand with the old value, if any.
         kept: The values whose arrays can be allocated before the loop, if the graph is the body of a loop.
         states: By loop, the numbers of its owned states.
     """
@@ -115,12 +121,14 @@ class BufferOwnership:
         self.handed: set[Operand] = set()  # operands that become the state of a loop
         self.last: dict[Operand, int] = {}
         self.into: dict[Operand, Operand] = {}
+        self.assigned: dict[Value, tuple[Operand, Operand | None]] = {}
         self.kept: list[Value] = []
         self.states: dict[Operation, frozenset[int]] = {}
         self._written: dict[Operation, str | None] = {}
         if not graph.is_scalar and any(is_big(value) for operation in live for value in operation.outputs):
             self._read()
             self._take()
+            self._assign()
             self._keep()
 
     def written(self, operation: Operation) -> str | None:
@@ -201,6 +209,37 @@ class BufferOwnership:
                 ):
                     self.into[value] = operand
                     break
+
+    def _assign(self) -> None:
+        """Find the results that only assignments separate from their own assignment to a variable of their type."""
+        reads: dict[Operand, Operand] = {
+            each.outputs[0]: each.inputs[0] for each in self.live if each.op is read_variable
+        }
+        makers: dict[Operand, Operation] = {}
+        for operation in self.live:
+            if operation.op is not assign_variable:
+                makers = dict.fromkeys(operation.outputs, operation)
+                continue
+            variable, value = operation.inputs
+            fits = isinstance(variable.spec, VariableType) and variable.spec.content == value.spec
+            if isinstance(value, Value) and value in makers and fits and is_big(value):
+                olds = [each for each in makers[value].inputs if reads.get(each) is variable]
+                if self._may_overwrite(makers[value], value, olds):
+                    self.assigned[value] = variable, olds[0] if olds else None
+
+    def _may_overwrite(self, operation: Operation, value: Value, olds: Sequence[Operand]) -> bool:
+        """Return whether a result may be computed into the array of the operands in `olds`."""
+        if any(old in self.outputs or self.live[self.last[old]] is not operation for old in olds):
+            return False
+        positions = [operation.inputs.index(old) for old in olds]
+        is_once = all(operation.inputs.count(old) == 1 for old in olds)
+        if is_fused(operation):
+            number = list(operation.outputs).index(value)
+            return all(self.context.may_take(operation, number, position) for position in positions)
+        if self.written(operation) is None or (olds and operation.op is matmul_op):
+            return False
+        reuses = formula(operation).reuses if olds else None
+        return reuses is None or (set(positions) <= set(reuses) and is_once)
 
     def _keep(self) -> None:
         escaped = {self.root(value) for each in self.live for value in each.outputs if self._escapes(value)}

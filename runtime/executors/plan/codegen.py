@@ -20,7 +20,9 @@ from ...kernels.matrix_products import multiply
 from ...ops.framework import narrow_floats
 from ...ops.framework.kernel_results import returns_many
 from ...ops.state.compare_and_swap import update_into
+from ...ops.state.own_arrays import own_array
 from ...ops.state.print_and_assert import assert_true
+from . import identifiers
 from .buffer_donation import BufferOwnership, updates
 from .list_ownership import changing, may_write
 from .liveness import last_uses
@@ -97,13 +99,15 @@ class PlanCodegen(Regions):
         if targets and operation.outputs[0] in self.numbers:
             self._number(operation, scope, targets[0], depth)
         else:
-            inputs = self._inputs(operation, scope)
-            text = self._into(operation, inputs, targets, scope) or self._computation(
+            inputs, places = self._inputs(operation, scope), self._places(operation, scope, depth)
+            place = places.get(operation.outputs[0]) if places else None
+            text = self._into(operation, inputs, targets, scope, place) or self._computation(
                 operation, inputs, targets
             )
             if operation.op is assert_true:
                 text = self._asked(operation, scope) + text
             self.line(depth, text, (operation, scope))
+            self.delete([*places.values()], depth)
 
     def _structure(
         self, operation: Operation, scope: Scope, targets: list[str], depth: int, dead: list[Value]
@@ -157,13 +161,27 @@ class PlanCodegen(Regions):
             self.line(depth, f"if {wrapping[0]}:")
             self.line(depth + 1, f"{target} = {wrapping[1]}")
 
-    def _into(self, operation: Operation, inputs: list[str], targets: list[str], scope: Scope) -> str | None:
+    def _places(self, operation: Operation, scope: Scope, depth: int) -> dict[Value, str]:
+        """Emit names of the arrays of variables that results may overwrite; a run may find that there is none."""
+        places = {}
+        for value in operation.outputs:
+            if value in self.owning.assigned:
+                operands = (*self.owning.assigned[value], self.owning.into.get(value))
+                given = ["None" if operand is None else self.text(operand, scope) for operand in operands]
+                places[value] = self.names.unique(f"{identifiers.local(value.name)}_place")
+                found = self.module.name_of("own_array", "op_own_array", own_array)
+                self.line(depth, f"{places[value]} = {found}({', '.join(given)})")
+        return places
+
+    def _into(
+        self, operation: Operation, inputs: list[str], targets: list[str], scope: Scope, place: str | None
+    ) -> str | None:
         """Return the source that computes the operation into an existing array; None if there is none."""
-        if len(operation.outputs) != 1 or not (self.buffers or self.owning.into):
+        if len(operation.outputs) != 1 or not (self.buffers or self.owning.into or place):
             return None
         (value,) = operation.outputs
         old = self.owning.into.get(value)
-        out = self.buffers.get(value) if old is None else self.text(old, scope)
+        out = place or (self.buffers.get(value) if old is None else self.text(old, scope))
         text = None if out is None else self.owning.written(operation)
         if text is not None and is_large_product(operation):
             text = text.replace("np.matmul", self._product()).replace("out=", "")
@@ -207,10 +225,13 @@ class PlanCodegen(Regions):
 
     def _fused(self, operation: Operation, scope: Scope, targets: list[str], depth: int) -> None:
         # If a block fails, the function of the whole operation runs, so that its lines give the location.
-        taken = [self.owning.into.get(value) for value in operation.outputs]
-        into = [None if old is None else operation.inputs.index(old) for old in taken]
-        inputs = [self.text(operand, scope) for operand in operation.inputs]
+        places = self._places(operation, scope, depth)
+        given = [*operation.inputs, *places]
+        taken = [value if value in places else self.owning.into.get(value) for value in operation.outputs]
+        into = [None if old is None else given.index(old) for old in taken]
+        inputs = [*(self.text(operand, scope) for operand in operation.inputs), *places.values()]
         self.line(depth, f"{tuple_of(targets)} = {self.module.fusion(operation, into)}({', '.join(inputs)})")
+        self.delete([*places.values()], depth)
 
 
 def _inherited(operation: Operation, dead: list[Value], scope: Scope) -> str | None:

@@ -19,6 +19,8 @@ from typing import Any
 
 import numpy as np
 
+from .own_arrays import own_array
+
 Array = Any
 
 _array_of = attrgetter("_array")
@@ -43,8 +45,11 @@ def update_own(variable: Any, new: Callable[..., Array], *operands: Any) -> Arra
 def update_into(variable: Any, ufunc: np.ufunc, delta: Array, out: Array) -> Array:
     """Set a variable to the sum or difference of arrays, computed into `out`, and return the new value.
 
-    `out` may be the array of `delta`.
+    `out` may be the array of `delta`. A large array that only the variable has is overwritten instead of `out`.
     """
+    own = own_array(variable)
+    if own is not None:
+        return ufunc(own, delta, out=own)
     before = variable._array
     after = ufunc(before, delta, out=out)
     if variable._array is before:

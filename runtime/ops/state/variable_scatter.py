@@ -19,6 +19,7 @@ from ..framework import op_families
 from ..framework.op import Input, Name, Ref, op
 from ..framework.static_values import listed
 from .compare_and_swap import update
+from .own_arrays import own_array
 
 Array = Any
 
@@ -90,20 +91,28 @@ def _check_rows(indices: shapes.Dims, updates: shapes.Dims, shape: shapes.Dims) 
 
 @scatter_variable.kernel
 def _(variable: Any, indices: Array, updates: Array, how: str, nd: bool) -> Array:
+    own = own_array(variable)
+    if own is not None and own.dtype not in dtypes.NARROW:
+        return _scattered(own, indices, updates, how, nd, own)
     return update(variable, _scattered, indices, updates, how, nd)
 
 
 scatter_variable.no_gradient("an assignment has no gradient: the variable's new value counts as a source")
 
 
-def _scattered(before: Array, indices: Array, updates: Array, how: str, nd: bool) -> Array:
+def _scattered(
+    before: Array, indices: Array, updates: Array, how: str, nd: bool, into: Array | None = None
+) -> Array:
+    """Return the updated array, which is `into` if that is given; it is `before` itself."""
     indices, updates = np.asarray(indices), np.asarray(updates)
     if nd:
         numbers, merged = numbered_rows(indices, updates, before.shape)
-        return _changed(before.reshape(merged), numbers, updates, how).reshape(before.shape)
+        flat = into if into is None else into.reshape(merged)
+        changed = _changed(before.reshape(merged), numbers, updates, how, flat).reshape(before.shape)
+        return changed if into is None else into
     _check_rows(indices.shape, updates.shape, before.shape)
     _check_range(indices, before)
-    return _changed(before, indices, updates, how)
+    return _changed(before, indices, updates, how, into)
 
 
 @op(traits=UPDATE)
@@ -132,11 +141,11 @@ def _check_range(indices: Array, array: Array) -> None:
         )
 
 
-def _changed(before: Array, positions: Any, updates: Array, how: str) -> Array:
+def _changed(before: Array, positions: Any, updates: Array, how: str, into: Array | None = None) -> Array:
     if before.dtype in dtypes.NARROW:
         wide = _changed(before.astype(np.float32), positions, updates.astype(np.float32), how)
         return wide.astype(before.dtype)
-    result = before.copy()
+    result = before.copy() if into is None else into
     if how == "update":
         result[positions] = updates
     elif how == "div" and before.dtype.kind in "iu":

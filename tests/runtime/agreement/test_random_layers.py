@@ -9,9 +9,10 @@ import os
 
 import numpy as np
 import pytest
-from agc.runtime.executors.llvm import compile_graph, exclusive
+from agc.runtime.executors.llvm import compile_graph
 from agc.runtime.executors.llvm.codegen import blockwise, early_outputs
 from agc.runtime.executors.llvm.lowering import conv
+from agc.runtime.ops.state import own_arrays
 from support import random_layers, random_updates
 
 FUZZ = os.environ.get("AGC_FUZZ")
@@ -33,7 +34,7 @@ def test_random_networks_and_their_gradients(monkeypatch: pytest.MonkeyPatch, in
 def test_random_updates_of_variables(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(early_outputs, "BIG", 0)
     monkeypatch.setattr(compile_graph, "_FEWEST", 1)
-    monkeypatch.setattr(exclusive, "_is_alone", lambda: True)
+    monkeypatch.setattr(own_arrays, "is_alone", lambda: True)
     for seed in UPDATES:
         step = random_updates.Step(seed)
         assert not list(random_updates.disagreements(step)), f"seed {seed}: {step}"

@@ -12,7 +12,7 @@ import numpy as np
 from ....config.threading import threads_within
 from ....core.shapes import reduced
 from ....kernels.thread_pool import run_in_pool
-from .tile_codegen import FusedKernelSource
+from .tile_codegen import FusedKernelSource, Result
 from .tiling import TiledResult, TilingLayout, lay_out
 
 _MOST_LAYOUTS = 64
@@ -22,11 +22,15 @@ _arenas: list[Any] = []
 
 
 class Fused:
-    """A fused operation: `block` computes one tile, `whole` computes small tensors at once."""
+    """A fused operation: `block` computes one tile, `whole` computes small tensors at once.
+
+    `into` has for each result the number of the argument that donates its array. Arguments after the operands are
+    arrays for results, or None.
+    """
 
     def __init__(self, recipe: FusedKernelSource, into: Sequence[int | None]) -> None:
         self.recipe = recipe
-        self.into = into  # by result, the operand that donates its array
+        self.into = into
         self.block: Callable[..., None]
         self.whole: Callable[..., tuple[Any, ...]]
         self._layouts: dict[tuple[Any, ...], TilingLayout | None] = {}
@@ -35,7 +39,8 @@ class Fused:
         """Set the compiled functions of the operation."""
         self.block, self.whole = block, whole
 
-    def __call__(self, *operands: Any) -> Sequence[Any]:
+    def __call__(self, *arguments: Any) -> Sequence[Any]:
+        operands = arguments[: len(self.recipe.region.inputs)]
         shapes = tuple([x.shape for x in operands])
         try:
             layout = self._layouts[shapes]
@@ -44,7 +49,7 @@ class Fused:
         if layout is None:
             return self.whole(*operands)
         try:
-            return _Run(self, layout, operands).results()
+            return _Run(self, layout, arguments).results()
         except Exception:
             return self.whole(*operands)  # fails at the operation that caused the exception
 
@@ -58,18 +63,22 @@ class Fused:
 class _Run:
     """One run of a fused operation, which several threads may share."""
 
-    def __init__(self, fused: Fused, layout: TilingLayout, operands: Sequence[Any]) -> None:
+    def __init__(self, fused: Fused, layout: TilingLayout, arguments: Sequence[Any]) -> None:
         self.fused = fused
         self.layout = layout
         recipe = fused.recipe
         folded = {r.reduction.inputs[0] for r in recipe.results if r.reduction is not None}
         self.operands = [
             _shaped(x, plan, value in folded)
-            for x, plan, value in zip(operands, layout.operands, recipe.region.inputs, strict=True)
+            for x, plan, value in zip(arguments, layout.operands, recipe.region.inputs, strict=False)
+        ]
+        self.arrays = [
+            _room(part, result, layout.blocks, None if number is None else arguments[number])
+            for part, result, number in zip(layout.parts, recipe.results, fused.into, strict=True)
         ]
         self.made = [
-            _room(part, result.dtype, layout.blocks, None if number is None else operands[number])
-            for part, result, number in zip(layout.parts, recipe.results, fused.into, strict=True)
+            array if result.reduction else array.reshape(part.cut)
+            for array, part, result in zip(self.arrays, layout.parts, recipe.results, strict=True)
         ]
         self.numbers = itertools.count()
         self.failures: list[Exception] = []
@@ -85,7 +94,7 @@ class _Run:
             raise self.failures[0]
         return [
             _finished(array, part, result.reduction, layout)
-            for array, part, result in zip(self.made, layout.parts, self.fused.recipe.results, strict=True)
+            for array, part, result in zip(self.arrays, layout.parts, self.fused.recipe.results, strict=True)
         ]
 
     def work(self) -> None:
@@ -141,13 +150,12 @@ def _shaped(x: Any, plan: tuple[tuple[int, ...], bool] | None, is_reduced: bool)
     return x.reshape(shape), is_cut
 
 
-def _room(part: TiledResult, dtype: Any, count: int, old: Any) -> Any:
+def _room(part: TiledResult, result: Result, count: int, old: Any) -> Any:
     """Return an array for a result: `old` if its shape and layout fit, else a new one."""
-    if old is not None and old.shape == part.whole and old.flags.c_contiguous:
-        return old.reshape(part.cut)
-    if part.joined:
-        return np.empty((count, *part.cut), dtype)
-    return np.empty(part.cut, dtype)
+    if result.reduction is not None:
+        return np.empty((count, *part.cut) if part.joined else part.cut, result.dtype)
+    is_fit = old is not None and old.shape == part.whole and old.flags.c_contiguous
+    return old if is_fit else np.empty(part.whole, result.dtype)
 
 
 def _finished(array: Any, part: TiledResult, reduction: Any, layout: TilingLayout) -> Any:
@@ -156,7 +164,7 @@ def _finished(array: Any, part: TiledResult, reduction: Any, layout: TilingLayou
     Partial reductions of the tiles are combined, means are divided, and rank 0 becomes a scalar.
     """
     if reduction is None:
-        return array.reshape(part.whole)
+        return array
     if part.joined:
         array = reduction.op.reducer.compute(array, 0, array.dtype)
     if reduction.op.reducer.divides:

@@ -112,3 +112,86 @@ def test_threads_add_to_one_variable_and_read_whole_values():
         sys.setswitchinterval(interval)
     assert not torn
     assert v.numpy()[0] == 100
+
+
+def assigned(v: tf.Variable) -> None:
+    v.assign(0.5 * v + 1.0)
+
+
+def read_last(v: tf.Variable) -> None:
+    v.assign(2.0 - v)
+
+
+def subtracted(v: tf.Variable) -> None:
+    v.assign_sub(v * 0.25)
+
+
+def with_new_rows(v: tf.Variable) -> None:
+    v.scatter_sub(tf.IndexedSlices(tf.ones([3, 400]), [7, 2, 7]))
+
+
+def with_new_elements(v: tf.Variable) -> None:
+    v.scatter_nd_add([[7, 1], [7, 1]], [3.0, 4.0])
+
+
+UPDATES = [assigned, read_last, subtracted, with_new_rows, with_new_elements]
+
+
+@pytest.fixture
+def large() -> tf.Variable:
+    v = tf.Variable(np.arange(800_000, dtype=np.float32).reshape(2000, 400))
+    v.assign_add(tf.ones([2000, 400]))
+    return v
+
+
+@pytest.mark.parametrize("update", UPDATES)
+def test_a_plan_overwrites_a_large_array_that_only_the_variable_has(update, large):
+    before, eager = address(large), tf.Variable(np.array(large))
+    tf.function(update, jit_compile=False)(large)
+    update(eager)
+    assert address(large) == before
+    np.testing.assert_array_equal(large.numpy(), eager.numpy())
+
+
+@pytest.mark.parametrize("update", UPDATES)
+@pytest.mark.parametrize(
+    "read", [lambda v: v.value(), lambda v: v[:2], lambda v: np.asarray(v).T, lambda v: memoryview(v._array)]
+)
+def test_a_plan_leaves_a_large_array_alone_that_was_read(read, update, large):
+    value = read(large)
+    before, eager = np.array(value), tf.Variable(np.array(large))
+    tf.function(update, jit_compile=False)(large)
+    update(eager)
+    np.testing.assert_array_equal(np.array(value), before)
+    np.testing.assert_array_equal(large.numpy(), eager.numpy())
+
+
+def test_a_plan_overwrites_no_array_while_another_thread_may_read_it(large):
+    before, done = address(large), threading.Event()
+    reader = threading.Thread(target=done.wait)
+    reader.start()
+    tf.function(assigned, jit_compile=False)(large)
+    done.set()
+    reader.join()
+    assert address(large) != before
+
+
+def test_a_plan_keeps_the_old_value_that_it_reads_after_the_assignment(large):
+    @tf.function(jit_compile=False)
+    def step():
+        old = large.value()
+        new = large.assign(old * 0.5)
+        return old - new, large.assign(new + old)
+
+    first = large.numpy()
+    difference, last = step()
+    np.testing.assert_array_equal(difference.numpy(), first * 0.5)
+    np.testing.assert_array_equal(last.numpy(), first * 1.5)
+    np.testing.assert_array_equal(large.numpy(), first * 1.5)
+
+
+def test_a_refused_scatter_changes_nothing(large):
+    before = large.numpy().copy()
+    with pytest.raises(tf.errors.InvalidArgumentError, match="not in"):
+        large.scatter_sub(tf.IndexedSlices(tf.ones([2, 400]), [0, 2000]))
+    np.testing.assert_array_equal(large.numpy(), before)
