@@ -9,9 +9,10 @@ from typing import Any
 import agc.runtime as tf
 import numpy as np
 import pytest
-from agc.runtime.executors.llvm import compile_graph, exclusive
+from agc.runtime.executors.llvm import compile_graph
 from agc.runtime.executors.llvm.codegen import early_outputs, materialization, output_groups
 from agc.runtime.executors.llvm.compilation_unit import CompilationUnit
+from agc.runtime.ops.state import own_arrays
 
 ROWS = 160  # a variable of so many rows and columns is large
 INITIAL = np.random.default_rng(0).standard_normal((2, ROWS, ROWS))
@@ -26,7 +27,7 @@ def everything_is_stored_early(monkeypatch: pytest.MonkeyPatch) -> Iterator[None
 @pytest.fixture
 def no_other_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hide the threads of the test runner: while others run, copies are overwritten."""
-    monkeypatch.setattr(exclusive, "_is_alone", lambda: True)
+    monkeypatch.setattr(own_arrays, "is_alone", lambda: True)
 
 
 Update = Callable[[tf.Variable, tf.Variable], Any]

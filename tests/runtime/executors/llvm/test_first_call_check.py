@@ -14,6 +14,7 @@ from agc.runtime.executors import EXECUTORS
 from agc.runtime.executors.llvm import JitFunction, exclusive, first_call_check, jit_function, tiering
 from agc.runtime.executors.llvm.codegen.rule_registry import ELEMENTWISE, load
 from agc.runtime.executors.llvm.first_call_check import compared
+from agc.runtime.ops.state import own_arrays
 
 
 @pytest.fixture
@@ -202,7 +203,7 @@ def test_large_variables_are_copied_once_in_the_first_comparison(
         "copied_if_shared",
         lambda *given: (shared := original(*given), found.append(len(shared)))[0],
     )
-    monkeypatch.setattr(exclusive, "_is_alone", lambda: True)
+    monkeypatch.setattr(own_arrays, "is_alone", lambda: True)
     total = tf.Variable(np.ones(1 << 18, np.float32))
 
     def step(x: Any) -> None:

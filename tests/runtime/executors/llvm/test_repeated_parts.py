@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 from agc.runtime import errors
 from agc.runtime.executors import interpret
-from agc.runtime.executors.llvm import compile_graph, exclusive
+from agc.runtime.executors.llvm import compile_graph
 from agc.runtime.executors.llvm.jit_function import JitFunction
 from agc.runtime.ir.graph import Graph
+from agc.runtime.ops.state import own_arrays
 from agc.runtime.optimize import outline_repeats
 from hypothesis import given, settings
 from support.matrix_graphs import inputs, matrix_graphs, repeated
@@ -33,7 +34,7 @@ def short_parts_are_worth_a_call(monkeypatch: pytest.MonkeyPatch) -> Iterator[No
     monkeypatch.setattr(outline_repeats, "_SHORTEST", 2)
     monkeypatch.setattr(outline_repeats, "_FUSED", 4)
     monkeypatch.setattr(
-        exclusive, "_is_alone", lambda: True
+        own_arrays, "is_alone", lambda: True
     )  # the test runner's threads are none of the program's
     yield
 
