@@ -20,7 +20,7 @@ from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError, Site, lowers, site_of
 from .elementwise import add, divide, larger, multiply, smaller, subtract
 from .fill import asked_shape, shape_of
-from .indexing import batch_rank, coordinates, coordinates_in, in_range
+from .indexing import batch_rank, check_indices, coordinates, coordinates_in, in_range
 from .reshape import demand_shape
 
 Combine = Callable[[Emitter, Site, Element, Element], Element]
@@ -131,17 +131,23 @@ def _(
     if tensor.dtype in dtypes.NARROW or (how == "div" and tensor.dtype.kind in "iu"):
         raise RefusedError(f"scatter_{how} of {tensor.dtype.name} is not compiled")
     wanted, source = region.settled(indices), region.settled(updates)
-    where = region.own(operation, tensor)
-    if operation.attrs["nd"]:
+    is_nd = operation.attrs["nd"]
+    known = not is_nd and check_indices(region, operation.inputs[1], wanted, tensor.shape[0])
+    given = [each for each in (tensor, wanted, source) if isinstance(each, Buffer)]
+    donated = known and tensor in given and region.early.donated(operation, given) == {0: 0}
+    where = given[0] if donated else region.own(operation, tensor)
+    if is_nd:
         return _at_coordinates(region, where, operation.inputs[1], wanted, source, how)
     rank = len(wanted.shape)
-    known = region.has_checked(operation.inputs[1], where.shape[0])
 
     def target(indices: list[Register]) -> list[Register]:
         row = wanted.at(e, Index.of(wanted.shape, indices[:rank]))
         return [in_range(e, row, wanted.dtype, where.shape[0], known), *indices[rank:]]
 
-    return combined_at(region, where, source, target, how, (*wanted.shape, *where.shape[1:]))
+    combined_at(region, where, source, target, how, (*wanted.shape, *where.shape[1:]))
+    if donated:
+        region.early.overwrite(operation.outputs[0])
+    return where
 
 
 @lowers("put_back", sized=True)

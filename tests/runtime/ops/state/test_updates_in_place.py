@@ -8,8 +8,10 @@ import threading
 import agc.runtime as tf
 import numpy as np
 import pytest
+from agc.runtime.executors import EXECUTORS
 from agc.runtime.ops.framework.eager_calls import native
 
+needs_llvm = pytest.mark.skipif("native" not in EXECUTORS, reason="native code needs a compiler")
 in_place = pytest.mark.skipif(native is None, reason="the C extension updates in place")
 
 
@@ -195,3 +197,36 @@ def test_a_refused_scatter_changes_nothing(large):
     with pytest.raises(tf.errors.InvalidArgumentError, match="not in"):
         large.scatter_sub(tf.IndexedSlices(tf.ones([2, 400]), [0, 2000]))
     np.testing.assert_array_equal(large.numpy(), before)
+
+
+@needs_llvm
+@pytest.mark.parametrize("kept", [False, True])
+def test_native_code_changes_rows_in_place(kept, large):
+    """Updates that are computed from the old rows are no obstacle, nor is a refused call."""
+
+    def step(rows, v):
+        new = tf.gather(v, rows) * 0.5
+        return tf.reduce_sum(new), v.scatter_sub(tf.IndexedSlices(new, rows))[0] if kept else 0.0
+
+    compiled, eager = tf.function(step, jit_compile=True), tf.Variable(np.array(large))
+    compiled(tf.constant([3, 5, 3]), large)
+    step(tf.constant([3, 5, 3]), eager)
+    before, old = address(large), np.array(large)
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        compiled(tf.constant([3, 2000, 3]), large)
+    np.testing.assert_array_equal(large.numpy(), old)
+    compiled(tf.constant([7, 2, 7]), large)
+    step(tf.constant([7, 2, 7]), eager)
+    assert address(large) == before
+    np.testing.assert_array_equal(large.numpy(), eager.numpy())
+
+
+@needs_llvm
+def test_native_code_scatters_the_old_rows_into_themselves(large):
+    def step(rows, v):
+        v.scatter_add(tf.IndexedSlices(v.value(), rows))
+
+    rows, eager = tf.constant(np.arange(2000)[::-1].copy()), tf.Variable(np.array(large))
+    tf.function(step, jit_compile=True)(rows, large)
+    step(rows, eager)
+    np.testing.assert_array_equal(large.numpy(), eager.numpy())
