@@ -111,13 +111,13 @@ def input_for(x: EagerTensor, builder: Builder) -> SymbolicTensor:
 def finished(
     builder: Builder, tensors: Sequence[Any], found: Sequence[Any], executor: str = "plan"
 ) -> GradientPlan | None:
-    """Return the plan of a graph of gradients; None if one is neither a tensor nor IndexedSlices.
+    """Return the plan of a graph of gradients; None if one is neither a tensor nor IndexedSlices, or reads a variable.
 
     Its inputs are those of the symbolic `tensors` that it reads.
     """
     parts = [_parts(x) for x in found]
     flat = [x for each in parts for x in each]
-    if not all(isinstance(x, (SymbolicTensor, EagerTensor)) for x in flat):
+    if not all(isinstance(x, (SymbolicTensor, EagerTensor)) for x in flat) or builder.captures:
         return None
     outputs = list(map(builder.operand, flat))
     read = {*outputs, *(operand for operation in builder.operations for operand in operation.inputs)}

@@ -5,7 +5,7 @@ jacobian(y, x)[i, j] = dy[i] / dx[j]
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..core import late_binding
@@ -16,13 +16,15 @@ from ..ops.arrays.ranges import one_hot
 from ..ops.arrays.ranges import range as numbers
 from ..ops.arrays.reshape import reshape, transpose
 from ..ops.arrays.shape_ops import shape, size
+from .backprop import gradients
 from .sparse_gradients import dense
+from .tape_records import Key, Record
 
 Gradient = Callable[[Any, Any], list[Any]]
 """A function from a target and its cotangent to the gradients of the sources."""
 
 
-def jacobian(gradient: Gradient, target: Any, sources: list[Any]) -> list[Any]:
+def jacobian(gradient: Gradient, target: Any, sources: Sequence[Any]) -> list[Any]:
     """Return the derivatives of each element of the target; the shape is the target's followed by the source's."""
     count = size(target)
 
@@ -31,8 +33,24 @@ def jacobian(gradient: Gradient, target: Any, sources: list[Any]) -> list[Any]:
         return list(map(dense, gradient(target, seed)))
 
     return [
-        None if rows is None else reshape(rows, join([shape(target), shape(x)], 0))
-        for rows, x in zip(_stacked(row, count, sources), sources, strict=True)
+        None if rows is None else reshape(rows, join([shape(target), shape(rows)[1:]], 0))
+        for rows in _stacked(row, count, sources)
+    ]
+
+
+def jacobian_of_records(
+    records: Sequence[Record], targets: Sequence[Any], sources: Sequence[Any], since: Mapping[Key, int]
+) -> list[Any]:
+    """Return what `jacobian` does, for the records of a tape and one target."""
+    return jacobian(lambda y, dy: gradients(records, [(y, dy)], sources, since), targets[0][0], sources)
+
+
+def batch_jacobian_of_records(
+    records: Sequence[Record], targets: Sequence[Any], sources: Sequence[Any], since: Mapping[Key, int]
+) -> list[Any]:
+    """Return what `batch_jacobian` does, for the records of a tape and one target, in a list."""
+    return [
+        batch_jacobian(lambda y, dy: gradients(records, [(y, dy)], sources, since), targets[0][0], *sources)
     ]
 
 
@@ -50,10 +68,10 @@ def batch_jacobian(gradient: Gradient, target: Any, source: Any) -> Any:
     if found is None:
         return None
     order = [1, 0, *range(2, 1 + source.shape.rank)]
-    return reshape(transpose(found, order), join([shape(target), shape(source)[1:]], 0))
+    return reshape(transpose(found, order), join([shape(target), shape(found)[2:]], 0))
 
 
-def _stacked(row: Callable[[Any], list[Any]], count: Any, sources: list[Any]) -> list[Any]:
+def _stacked(row: Callable[[Any], list[Any]], count: Any, sources: Sequence[Any]) -> list[Any]:
     """Return the rows 0, 1, … of all sources, each stacked; None for a source that has no gradient."""
     first = row(0)  # only finds the sources that have a gradient
     connected = [i for i, grad in enumerate(first) if grad is not None]

@@ -30,8 +30,8 @@ from ..ops.arrays.shape_ops import shape
 from ..ops.framework.eager_calls import native
 from ..ops.math.cast import identity
 from .backprop import gradients
-from .jacobian import batch_jacobian, jacobian
-from .tape_plans import planned_gradients
+from .jacobian import batch_jacobian_of_records, jacobian_of_records
+from .tape_plans import Differentiate, planned_gradients
 from .tape_records import (
     EagerRecord,
     GraphRecord,
@@ -54,6 +54,9 @@ from .targets import (
     tensor_in,
     tensors_in,
 )
+
+_ROWS_PER_RUN = 8
+"""The number of rows of a Jacobian whose backward passes count as one run of a tape without a plan."""
 
 
 class _TapeState:
@@ -322,8 +325,8 @@ class GradientTape(_TapeState):
         records = self._to_be_used()
         unconnected = choice(unconnected_gradients)
         flat = [differentiable(source, "source") for source in nest.flatten(sources)]
-        found = jacobian(self._backward(records, flat), known(differentiable(target, "target")), flat)
-        self._used()
+        y = known(differentiable(target, "target"))
+        found = self._rows(jacobian_of_records, records, y, flat, y.shape)
         filled_rows = [
             zeros(join([shape(target), shape(x)], 0), x.dtype)
             if rows is None and unconnected is UnconnectedGradients.ZERO
@@ -359,15 +362,22 @@ class GradientTape(_TapeState):
             raise ValueError(
                 f"Need first dimension of target shape ({y.shape}) and source shape ({x.shape}) to match."
             )
-        found = batch_jacobian(self._backward(records, [x]), y, x)
-        self._used()
+        (found,) = self._rows(batch_jacobian_of_records, records, y, [x], y.shape[1:])
         if found is None and unconnected is UnconnectedGradients.ZERO:
             return zeros(join([shape(y), shape(x)[1:]], 0), x.dtype)
         return found
 
-    def _backward(self, records: list[Record], sources: list[Any]) -> Any:
-        sought = [self._sought(source) for source in sources]
-        return lambda y, dy: gradients(records, [(y, dy)], sought, self._watched)
+    def _rows(
+        self, differentiate: Differentiate, records: list[Record], y: Any, sources: list[Any], rows: Any
+    ) -> list[Any]:
+        """Return the Jacobians of a target, which has elements of the shape `rows` to differentiate one by one."""
+        arguments = records, [(y,)], [self._sought(source) for source in sources], self._watched
+        sweeps = 1 + (rows.num_elements() or 0) // _ROWS_PER_RUN
+        found = planned_gradients(*arguments, differentiate, sweeps)
+        if found is None:
+            found = differentiate(*arguments)
+        self._used()
+        return found
 
     def _read(self, targets: Any) -> None:
         """Watch the trainable variables among the targets, since using a variable as a target reads it."""

@@ -12,7 +12,7 @@ code is compiled in the background, as for functions, unless the tape has very m
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Any
 
 from ..core.abstract_value import abstract_value_of
@@ -27,7 +27,7 @@ from .sparse_gradients import HANDING_ON
 from .tape_records import Key, Record, key_of
 
 OFTEN = 6
-"""The number of runs of a backward pass before it is traced, which takes as long as five runs."""
+"""The number of runs of a backward pass before it is traced, which takes as long as five first runs."""
 
 _MOST_COMPILED = 512
 """The number of records up to which a backward pass may be compiled: a thousand take many seconds, and gain little."""
@@ -37,27 +37,39 @@ _MOST = 64
 
 _plans: dict[Any, GradientPlan | int | None] = {}
 
-Targets = Sequence[tuple[Any, Any]]
+Targets = Sequence[tuple[Any, ...]]
+
+
+Differentiate = Callable[[Sequence[Record], Targets, Sequence[Any], Mapping[Key, int]], list[Any]]
+"""A function from records, targets, sources and the first records in which these count to derivatives."""
 
 
 def planned_gradients(
-    records: Sequence[Record], targets: Targets, sources: Sequence[Any], since: Mapping[Key, int]
+    records: Sequence[Record],
+    targets: Targets,
+    sources: Sequence[Any],
+    since: Mapping[Key, int],
+    differentiate: Differentiate = gradients,
+    sweeps: int = 1,
 ) -> list[Any] | None:
-    """Return the gradients of sources as `backprop.gradients` does; None if there is no plan for them."""
+    """Return the derivatives of sources as `differentiate` does; None if there is no plan for them.
+
+    A run without a plan counts as `sweeps` runs.
+    """
     if len(records) > _MOST_RECORDS or not is_plain() or placement.observed:
         return None
     flow = TapeFlow()
     if not flow.has_key(records, targets, sources, since):
         return None
-    key = tuple(flow.parts)
+    key = (differentiate, *flow.parts)
     found = _plans.get(key, 0)
     if type(found) is int:
-        if found < OFTEN:
+        if found + sweeps <= OFTEN:
             if len(_plans) >= _MOST and key not in _plans:
                 _plans.clear()
-            _plans[key] = found + 1
+            _plans[key] = found + sweeps
             return None
-        found = _plans[key] = _plan(flow, records, targets, sources, since)
+        found = _plans[key] = _plan(flow, records, targets, sources, since, differentiate)
     return None if found is None else found(flow.tensors)  # type: ignore[operator]
 
 
@@ -129,6 +141,7 @@ def _plan(
     targets: Targets,
     sources: Sequence[Any],
     since: Mapping[Key, int],
+    differentiate: Differentiate,
 ) -> GradientPlan | None:
     """Trace and plan the backward pass; None if a gradient is not a tensor."""
     constants = {
@@ -144,7 +157,7 @@ def _plan(
         def traced(tensors: Sequence[Any]) -> list[Any]:
             return [stand_ins.get(id(x), x) for x in tensors]
 
-        found = gradients(
+        found = differentiate(
             [Record(each.op, traced(each.inputs), each.attrs, traced(each.outputs)) for each in records],
             [tuple(traced(target)) for target in targets],
             traced(sources),

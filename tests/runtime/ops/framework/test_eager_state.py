@@ -110,6 +110,28 @@ def test_backward_passes_become_the_same_plans(language: str, monkeypatch: Any) 
         np.testing.assert_allclose(each, found[0], rtol=1e-6)
 
 
+@pytest.mark.parametrize("sources", [1, 2])
+def test_jacobians_become_the_same_plans(sources: int, monkeypatch: Any) -> None:
+    monkeypatch.setattr(tape_plans, "_plans", {})
+    x, v, unused = tf.constant(X), tf.Variable(2 * X), tf.Variable(1.0)
+
+    def jacobians() -> list[Any]:
+        with tf.GradientTape(persistent=True) as recorded:
+            recorded.watch(x)
+            y = tf.tanh(x * v)[:, :2]
+        if sources == 1:
+            return [recorded.batch_jacobian(y, x).numpy()]
+        *found, missing = recorded.jacobian(y, [x, v, unused])
+        assert missing is None
+        return [each.numpy() for each in (*found, recorded.jacobian(v, v))]
+
+    first = jacobians()
+    for _ in range(tape_plans.OFTEN + 2):
+        for one, other in zip(jacobians(), first, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-6)
+    assert eager_gradients.GradientPlan in map(type, tape_plans._plans.values())
+
+
 @pytest.mark.parametrize(("length", "executor"), [(3, "automatic"), (9, "plan")])
 def test_the_backward_pass_of_a_long_tape_is_not_compiled(
     length: int, executor: str, monkeypatch: Any
