@@ -26,6 +26,7 @@ from ..ir.builder import current
 from . import late_binding, mixed_literals
 from .export import export
 from .fp_errors import quietly
+from .native_extension import native_extension
 from .shapes import TensorShape
 from .symbolic_tensor import SymbolicTensor
 from .tensor import EagerTensor, Tensor
@@ -42,6 +43,11 @@ _conversions: list[tuple[int, Kinds, Conversion]] = []
 _NUMBERS = frozenset({bool, int, float, complex})
 _PLAIN = frozenset({bool, int, float, complex, str, bytes, list, tuple})
 _SINGLE = np.dtype(np.float32)
+_native = native_extension("_native_literals")
+literal_array: Callable[[Any, Any], np.ndarray[Any, Any] | None]
+literal_array = _native.literal_array if _native else lambda value, dtype: None
+"""Return a number or a nest of them as an array, of the dtype by the rules of this module for None; None for others."""
+
 _ARRAY_PROTOCOLS = ("__array__", "__array_interface__", "__dlpack__")
 
 
@@ -130,7 +136,11 @@ def _convert(value: Any, dtype: dtypes.DType | None) -> Tensor:
             raise MeetsCompositeError(value)
         if hasattr(value, "__tf_tensor__"):
             return convert_to_tensor(value.__tf_tensor__(dtype), dtype)
-    elif type(value) in (list, tuple) and holds_tensor(value):
+        return EagerTensor(to_array(value, dtype))
+    literal = literal_array(value, None if dtype is None else dtype.numpy)
+    if literal is not None:
+        return EagerTensor(literal)
+    if type(value) in (list, tuple) and holds_tensor(value):
         return _stack(value, dtype)
     return EagerTensor(to_array(value, dtype))
 
@@ -186,8 +196,9 @@ def _stack(values: Sequence[Any], dtype: dtypes.DType | None) -> Tensor:
 
 def to_array(value: Any, dtype: dtypes.DType | None = None) -> np.ndarray[Any, Any]:
     """Return a new NumPy array for a Python or NumPy value, by the rules of this module."""
-    if dtype is None and _are_usual_floats(value):
-        return np.array(value, _SINGLE)
+    literal = literal_array(value, None if dtype is None else dtype.numpy)
+    if literal is not None:
+        return literal
     if type(value) not in _PLAIN:
         if isinstance(value, (np.ndarray, np.generic)):
             return _from_numpy(np.asarray(value), dtype)
@@ -220,16 +231,6 @@ def _demanded(array: np.ndarray[Any, Any], value: Any) -> np.ndarray[Any, Any]:
                     f"floats. Give the dtype, for instance tf.float64, or float('inf') for infinity."
                 )
     return array
-
-
-def _are_usual_floats(value: Any) -> bool:
-    """Return whether a value is a float, or a list of floats, that float32 has surely room for."""
-    kind = type(value)
-    if kind is float:
-        return bool(abs(value) < 1e38)
-    if (kind is not list and kind is not tuple) or {*map(type, value)} != {float}:
-        return False
-    return bool(min(value) > -1e38 and max(value) < 1e38)  # NaN hides no larger number after it from `max`
 
 
 @quietly

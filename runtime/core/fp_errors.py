@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import contextvars
 import functools
-import os
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy as np
+
+from .native_extension import native_extension
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -28,23 +29,12 @@ def _switch() -> tuple[Any, Callable[[Any], Any], Callable[[Any], None], context
     settings = tuple(silent.items())
     if [variable.name for variable, _ in settings] != ["numpy.ufunc.extobj"]:
         return None, _enter, _leave, None
-    native = _native_memory()
+    native = native_extension("_native_memory")
     if native is None:
         ((variable, silence),) = settings
         return silence, variable.set, variable.reset, silent
     silent.run(native.align_new_arrays)
     return tuple(silent.items()), native.begin, native.end, silent
-
-
-def _native_memory() -> Any:
-    """Return the C extension; None if it was not built."""
-    if os.environ.get("AGC_NATIVE_CALLS") == "0":
-        return None
-    try:
-        from . import _native_memory as found  # type: ignore[attr-defined, unused-ignore]
-    except ImportError:
-        return None
-    return found
 
 
 def _enter(_: None) -> np.errstate:

@@ -9,6 +9,7 @@ from typing import Any
 import agc.runtime as tf
 import numpy as np
 import pytest
+from agc.runtime.core import conversion
 
 
 @pytest.mark.parametrize("dtype", ["int32", "uint8", "float16", "bfloat16", "float64", "complex64"])
@@ -59,3 +60,25 @@ def test_lists_of_tensors_are_converted_before_any_operation() -> None:
     program = "import agc.runtime as tf; print(tf.convert_to_tensor([tf.constant(3), 4]).numpy().tolist())"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "[3, 4]\n"
+
+
+NESTS = [
+    1.5, 3, True, -0.0, float("nan"), float("inf"), 1e38, 1e39, 2**31, 2**31 - 1, -(2**31), 2**63, 2**70,
+    10**400, 16777217, [], [[]], [1, 2.5], [1.0, 2], [1.0, 2**31], [[1], [2, 3]], [[1, 2], 3], [1, [2]], (1, 2),
+    [(1.0, 2.0), [3, 4]], [True, 1], [1, True], [1, "a"], [None], [1.0, 1j], [1.0, np.float32(2)], [1, 2**40],
+    [float("nan"), 1e39], [1e-60, 1e-45], [[[[[[[[[1.0]]]]]]]]], [[1.1 * i for i in range(7)]] * 5,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", [None, "float16", "float32", "float64", "int8", "int32", "int64", "bool"])
+def test_the_extension_converts_as_python_does(dtype: str | None, monkeypatch: Any) -> None:
+    def converted(nest: Any) -> Any:
+        try:
+            found = tf.convert_to_tensor(nest, dtype).numpy()
+        except (TypeError, ValueError, OverflowError) as error:
+            return type(error), str(error)
+        return found.dtype, found.shape, found.tobytes()
+
+    by_extension = list(map(converted, NESTS))
+    monkeypatch.setattr(conversion, "literal_array", lambda value, dtype: None)
+    assert by_extension == list(map(converted, NESTS))
