@@ -152,15 +152,22 @@ def _pump(rows: Elements, buffer: _Buffer) -> None:
 
 
 class Prefetched(Elements):
-    """Rows prefetched by a thread, up to `size` of them. The thread starts when the first row is requested."""
+    """Rows prefetched by a thread, up to `size` of them.
+
+    The thread starts once the rows after the first take long on average: the caller gets quick ones sooner without it.
+    """
 
     def __init__(self, rows: Elements, size: int) -> None:
         self._rows: Elements | None = rows
         self._buffer = _Buffer(size)
+        self._count = 0  # of the rows that the caller's thread has made
+        self._spent = 0.0  # seconds for those after the first, which may fill buffers
         self._ended = False
 
     def __next__(self) -> Row:
         if self._rows is not None:
+            if self._count < 2 or self._spent < _SLOW * (self._count - 1):
+                return self._timed(self._rows)
             rows, self._rows = self._rows, None
             threading.Thread(
                 target=_pump, args=(rows, self._buffer), name="agc-prefetch", daemon=True
@@ -175,6 +182,14 @@ class Prefetched(Elements):
         if type(item) is _Failed:
             raise item.error
         return item  # type: ignore[no-any-return]
+
+    def _timed(self, rows: Elements) -> Row:
+        start = time.perf_counter()
+        try:
+            return next(rows)
+        finally:
+            self._spent += time.perf_counter() - start if self._count else 0.0
+            self._count += 1
 
     def __del__(self) -> None:
         self._buffer.close()

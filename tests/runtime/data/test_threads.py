@@ -8,6 +8,7 @@ import time
 
 import agc.runtime as tf
 import pytest
+from agc.runtime.data import prefetch_threads
 
 D = tf.data.Dataset
 
@@ -48,8 +49,12 @@ def test_a_nondeterministic_map_yields_all_elements():
     assert sorted(found) == list(range(30))
 
 
-def test_quick_functions_need_no_threads():
-    for _ in zip(D.range(50).map(lambda x: x + 1, num_parallel_calls=4), range(40), strict=False):
+@pytest.mark.parametrize(
+    "ds", [D.range(50).map(lambda x: x + 1, num_parallel_calls=4), D.range(50).prefetch(4)]
+)
+def test_quick_rows_need_no_threads(ds, monkeypatch):
+    monkeypatch.setattr(prefetch_threads, "_SLOW", 60.0)
+    for _ in zip(ds, range(40), strict=False):
         assert not threads()
 
 
@@ -59,16 +64,18 @@ def test_prefetch_stays_within_its_buffer():
     def numbers():
         for i in range(100):
             made.append(i)
+            time.sleep(0.001)
             yield i
 
     iterator = iter(D.from_generator(numbers, output_signature=tf.TensorSpec((), tf.int32)).prefetch(3))
     assert not made  # until the first element is requested
-    next(iterator)
+    for _ in range(3):  # the first two only show that a thread will pay
+        next(iterator)
     deadline = time.monotonic() + 60
-    while len(made) < 5 and time.monotonic() < deadline:
+    while len(made) < 7 and time.monotonic() < deadline:
         time.sleep(0.005)
     time.sleep(0.02)
-    assert len(made) == 5  # one for the user, three in the buffer, one that waits for a place
+    assert len(made) == 7  # three for the user, three in the buffer, one that waits for a place
 
 
 def test_an_iterator_that_is_dropped_ends_its_threads():
@@ -79,8 +86,8 @@ def test_an_iterator_that_is_dropped_ends_its_threads():
 
 
 def test_a_loop_that_is_left_ends_its_threads():
-    for x in D.counter().prefetch(4):
-        assert threads()
+    for x in D.counter().map(waiting).prefetch(4):
+        assert x < 2 or threads()
         if x > 5:
             break
 
