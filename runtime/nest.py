@@ -175,7 +175,9 @@ def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool
         )
     given = list(flat_sequence)
     is_leaf = not is_nested(structure) and not (expand_composites and _has_spec(structure))
-    if is_leaf and len(given) != 1:
+    if is_leaf and len(given) == 1:
+        return given[0]
+    if is_leaf:
         raise ValueError(
             f"The target structure is of type `{type(structure)}`\n  {structure}\nHowever the input is a sequence "
             f"({type(flat_sequence)}) of length {len(given)}.\n  {given}\n"

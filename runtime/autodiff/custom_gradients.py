@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import itertools
 from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Any
 
@@ -113,7 +114,8 @@ def _called(
 ) -> Any:
     """Call the function; return its result with its custom gradient. If `hidden`, no tape records its operations."""
     converted = api.convert(function) if current() is not None else function
-    args = nest.map_structure(_tensor, args)
+    leaves = list(map(_tensor, nest.flatten(args)))
+    args = nest.pack_sequence_as(args, leaves) if any(map(nest.is_nested, args)) else tuple(leaves)
     watcher = _VariableWatcher()
     with recording_by([watcher] if hidden else [*recorders(), watcher]):
         both = converted(*args, **kwargs)
@@ -124,11 +126,10 @@ def _called(
         )
     result, grad = both
     flat = [convert_to_tensor(x) for x in nest.flatten(result)]
-    arguments = [x for x in nest.flatten(args) if isinstance(x, Tensor)]
-    variables = [v for v in watcher.found.values() if not any(v is x for x in nest.flatten(args))]
-    pullback = _Gradient(
-        grad, len(nest.flatten(args)), [isinstance(x, Tensor) for x in nest.flatten(args)], variables
-    )
+    are_tensors = [isinstance(x, Tensor) for x in leaves]
+    arguments = list(itertools.compress(leaves, are_tensors))
+    variables = [v for v in watcher.found.values() if not any(v is x for x in leaves)]
+    pullback = _Gradient(grad, are_tensors, variables)
     builder = current()
     if builder is None:
         return nest.pack_sequence_as(result, _eagerly(flat, arguments, pullback))
@@ -143,11 +144,8 @@ def _tensor(x: Any) -> Any:
 class _Gradient:
     """The user's gradient function for one call."""
 
-    def __init__(
-        self, grad: Callable[..., Any], count: int, are_tensors: list[bool], variables: list[Variable]
-    ) -> None:
+    def __init__(self, grad: Callable[..., Any], are_tensors: list[bool], variables: list[Variable]) -> None:
         self.grad = grad
-        self.count = count
         self.are_tensors = are_tensors
         self.variables = variables
         if variables and not _takes_variables(grad):
@@ -171,7 +169,7 @@ class _Gradient:
             found, of_variables = self.grad(*grads), []
         flat = [None] if found is None else nest.flatten(found)
         tensors = sum(self.are_tensors)
-        if len(flat) not in (self.count, tensors):
+        if len(flat) not in (len(self.are_tensors), tensors):
             raise ValueError(
                 f"custom_gradient function expected to return {tensors} gradients, but returned {len(flat)} instead."
             )
