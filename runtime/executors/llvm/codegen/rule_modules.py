@@ -57,7 +57,7 @@ _OPERATIONS = {
         "count_nonzero log_softmax reduce_euclidean_norm reduce_logsumexp reduce_std reduce_variance softmax "
         "softmax_cross_entropy sparse_softmax_cross_entropy"
     ),
-    "sort": "argsort sort top_k",
+    "sort": "argsort searchsorted sort top_k",
     "stateless_random": (
         "full_integers stateless_random_integers stateless_random_normal stateless_random_truncated_normal "
         "stateless_random_uniform"

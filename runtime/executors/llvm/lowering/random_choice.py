@@ -13,7 +13,7 @@ from ....ir.graph import Operation
 from ..codegen.element_formulas import call_function
 from ..codegen.function_builder import Emitter
 from ..codegen.lazy_values import Buffer, Index, IndexMap, LazyValue
-from ..codegen.llvm_types import Element, Register, constant, integer
+from ..codegen.llvm_types import Element, constant, integer
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError, lowers
 from .casts import as_dtype, converted, each
@@ -22,6 +22,7 @@ from .philox import stream_of, words_of
 from .reduction_codegen import reduced
 from .reduction_kinds import maxima
 from .scans import running
+from .sort import insertion_point
 from .stateless_random import uniform_of
 
 WIDE = dtypes.float64
@@ -73,7 +74,8 @@ def _(
         words = [e.load(dtypes.uint32, memory.address, e.plus(first, e.word(i))) for i in range(2)]
         whole = heights.at(e, Index.of(heights.shape, [row, e.word(classes - 1)]))
         share = e.b.fmul(uniform_of(e.b, WIDE, *words), whole)
-        return converted(e, _place_of(e, heights, [row], share), dtypes.int64, value.dtype)
+        is_before = lambda other: e.b.fcmp_unordered("<=", other, share)  # noqa: E731  # also NaN
+        return converted(e, insertion_point(e, heights, [row], is_before), dtypes.int64, value.dtype)
 
     return IndexMap(value.dtype, shape, [heights, memory], find, cost=40, once=False)
 
@@ -83,18 +85,6 @@ def _weight(e: Emitter, x: Element, most: Element) -> Element:
     weight = call_function(e, "exp", e.b.fsub(x, most))
     finite = e.b.fcmp_ordered("<", e.intrinsic("fabs", x), constant(WIDE, float("inf")))
     return e.b.select(finite, weight, constant(WIDE, 0))
-
-
-def _place_of(e: Emitter, rows: LazyValue, batch: list[Register], own: Element) -> Register:
-    """Return the insertion index of an element in a sorted row, after equal elements and NaN: a binary search."""
-    size, found = rows.shape[-1], e.word(0)
-    for step in (1 << bit for bit in reversed(range(size.bit_length()))):
-        further = e.plus(found, e.word(step))
-        is_inside = e.b.icmp_signed("<=", further, e.word(size))
-        last = e.choose(is_inside, e.minus(further, e.word(1)), e.word(0))
-        other = rows.at(e, Index.of(rows.shape, [*batch, last]))
-        found = e.choose(e.b.and_(is_inside, e.b.fcmp_unordered("<=", other, own)), further, found)
-    return found
 
 
 def _heights(region: Region, weights: LazyValue) -> LazyValue:

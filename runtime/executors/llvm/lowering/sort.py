@@ -1,4 +1,4 @@
-"""Lower sort, argsort and top_k where few elements are kept; NumPy sorts many elements sooner.
+"""Lower searchsorted, and sort, argsort and top_k where few elements are kept; NumPy sorts many elements sooner.
 
     values [7.0, 3.0, 9.0]  ──►  keys, integers in the order of the result  ──►  the least keys, and their positions
 
@@ -8,6 +8,7 @@ the order is stable. Most keys are not inserted: blocks of them are compared at 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from .... import dtypes
@@ -19,9 +20,10 @@ from ..codegen.region_lowering import Region
 from ..codegen.routine_builder import Routine
 from ..codegen.rule_registry import RefusedError, lowers
 from .casts import converted
+from .elementwise import compared
 
-_KEPT = 32
-"""The most elements that are kept out of more."""
+_FEW, _KEPT, _MOVES = 32, 128, 1 << 22
+"""The most elements that are kept out of any number, and out of so many that at most this many are moved."""
 
 _ALL = 64
 """The most elements that are all kept."""
@@ -41,7 +43,7 @@ class _Order:
     ) -> None:
         self.size, self.axis = node.shape[axis], axis % len(node.shape)
         self.count = self.size if count is None else count
-        if not node.size or not self.count or self.count > (_KEPT if self.count < self.size else _ALL):
+        if not node.size or not self.count or self.count > self._most():
             raise RefusedError("kernels sort many elements as fast")
         e, self.source = region.e, region.settled(node)
         self.rows = (*node.shape[: self.axis], *node.shape[self.axis + 1 :])
@@ -62,6 +64,11 @@ class _Order:
                 for each in (keys, kept, self.places)
             ]
             e.b.call(select, [*addresses, e.word(self.size), e.word(self.count)])
+
+    def _most(self) -> int:
+        if self.count == self.size:
+            return _ALL
+        return _FEW if self.count * self.size > _MOVES else _KEPT
 
     def _at(self, e: Emitter, row: list[Register], along: Register) -> Element:
         coordinates = [*row[: self.axis], along, *row[self.axis :]]
@@ -103,6 +110,47 @@ def _(region: Region, operation: Operation, node: LazyValue, count: LazyValue) -
     largest = operation.outputs[0].shape or ()
     order = _Order(region, node, -1, is_descending=True, count=largest[-1])
     return [order.values(), order.positions(operation.outputs[1].dtype)]
+
+
+@lowers("searchsorted")
+def _(region: Region, operation: Operation, ordered: LazyValue, values: LazyValue) -> LazyValue:
+    (value,), kind = operation.outputs, ordered.dtype.kind
+    if kind == "c":
+        raise RefusedError("complex numbers have no order")
+    rows, wanted = region.readable(ordered), region.readable(values)
+
+    def is_less(e: Emitter, x: Element, y: Element) -> Register:
+        """NaN is greater than any number."""
+        found = compared(e, kind, "<", x, y)
+        if kind != "f":
+            return found
+        return e.b.or_(found, e.b.and_(e.b.fcmp_ordered("ord", x, x), e.b.fcmp_unordered("uno", y, y)))
+
+    def find(e: Emitter, index: Index) -> Element:
+        own = wanted.at(e, index)
+        is_before: dict[str, Callable[[Element], Register]] = {
+            "left": lambda other: is_less(e, other, own),
+            "right": lambda other: e.b.not_(is_less(e, own, other)),
+        }
+        batch = index.coordinates(e)[:-1] if len(rows.shape) > 1 else []
+        place = insertion_point(e, rows, batch, is_before[operation.attrs["side"]])
+        return converted(e, place, dtypes.int64, value.dtype)
+
+    return IndexMap(value.dtype, values.shape, [rows, wanted], find, cost=40, once=False)
+
+
+def insertion_point(
+    e: Emitter, rows: LazyValue, batch: list[Register], is_before: Callable[[Element], Register]
+) -> Register:
+    """Return the number of elements of a sorted row for which `is_before` is true: a binary search."""
+    size, found = rows.shape[-1], e.word(0)
+    for step in (1 << bit for bit in reversed(range(size.bit_length()))):
+        further = e.plus(found, e.word(step))
+        is_inside = e.b.icmp_signed("<=", further, e.word(size))
+        last = e.choose(is_inside, e.minus(further, e.word(1)), e.word(0))
+        other = rows.at(e, Index.of(rows.shape, [*batch, last]))
+        found = e.choose(e.b.and_(is_inside, is_before(other)), further, found)
+    return found
 
 
 def _key(e: Emitter, dtype: dtypes.DType, x: Element) -> Register:
