@@ -67,9 +67,10 @@ Solver: TypeAlias = Callable[[Any, Any, bool], None]
 
 @functools.cache
 def triangular_solver(dtype: np.dtype[Any]) -> Solver | None:
-    """Return the solver for float64 or complex128; None if there is none."""
+    """Return the solver for a dtype; None if there is none."""
+    letter = LETTERS.get(dtypes.as_dtype(dtype))
     for library, (name, bits) in itertools.product(libraries(), _NAMES):
-        function = getattr(library, name.format("ztrsm" if dtype.kind == "c" else "dtrsm"), None)
+        function = getattr(library, name.format(f"{letter}trsm"), None)
         if function is not None:
             solve = _solver(function, dtype, ctypes.c_int64 if bits == 64 else ctypes.c_int32)
             half, rhs = np.array([[2, 9], [1, 4]], dtype), np.array([[2], [9]], dtype)
@@ -80,7 +81,8 @@ def triangular_solver(dtype: np.dtype[Any]) -> Solver | None:
 
 
 def _solver(function: Any, dtype: np.dtype[Any], whole: Any) -> Solver:
-    factor = (ctypes.c_double * 2)(1, 0) if dtype.kind == "c" else ctypes.c_double(1)
+    part: Any = ctypes.c_float if dtype.char in "fF" else ctypes.c_double
+    factor = (part * 2)(1, 0) if dtype.kind == "c" else part(1)
     function.restype = None
 
     def solve(half: Any, rhs: Any, is_lower: bool) -> None:

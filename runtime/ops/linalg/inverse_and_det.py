@@ -287,11 +287,24 @@ def triangular_solve(
 def _(matrix: Array, rhs: Array, lower: bool, adjoint: bool) -> Array:
     half = matrix.reshape((1,) * (rhs.ndim - matrix.ndim) + matrix.shape)
     rhs = rhs.reshape((1,) * (half.ndim - rhs.ndim) + rhs.shape)
-    half, rhs = (x.astype(np.result_type(x, np.float64)) for x in (_adjoint(half) if adjoint else half, rhs))
-    return lapack(_substituted, half, rhs, lower != adjoint).astype(matrix.dtype)
+    half = _adjoint(half) if adjoint else half
+    return lapack(_solved, half, rhs, lower != adjoint).astype(matrix.dtype)
+
+
+def _solved(half: Array, rhs: Array, is_lower: bool) -> Array:
+    found = solved_by_blas(half, rhs, is_lower)
+    return _substituted(_wide(half), _wide(rhs), is_lower) if found is None else found
+
+
+def _wide(x: Array) -> Array:
+    """Return the numbers in the dtype in which LAPACK computes here."""
+    return x.astype(np.result_type(x, np.float64))
 
 
 _SMALL, _BLOCK, _MANY, _FEW = 24, 64, 32, 8
+
+_COSTLY = 128
+"""The most rows for which float32 is widened, here and in native code."""
 
 
 def _substituted(half: Array, rhs: Array, is_lower: bool) -> Array:
@@ -300,9 +313,6 @@ def _substituted(half: Array, rhs: Array, is_lower: bool) -> Array:
     BLAS and LAPACK would spread NaN and infinities to all elements of a solution, or lose them.
     """
     size = half.shape[-1]
-    found = solved_by_blas(half, rhs, is_lower)
-    if found is not None:
-        return found
     if size <= _BLOCK:
         outer = np.broadcast_shapes(half.shape[:-2], rhs.shape[:-2])
         are_many = math.prod(outer) >= _MANY and rhs.shape[-1] <= _FEW
@@ -329,7 +339,11 @@ def solved_by_blas(half: Array, rhs: Array, is_lower: bool) -> Array | None:
     >>> solved_by_blas(np.eye(2), np.ones((2, 1)), True) is None
     True
     """
-    solve = triangular_solver(half.dtype) if half.shape[-1] >= _SMALL else None
+    if half.shape[-1] < _SMALL:
+        return None
+    if half.shape[-1] <= _COSTLY:
+        half, rhs = _wide(half), _wide(rhs)
+    solve = triangular_solver(half.dtype)
     if solve is None or not (np.isfinite(half).all() and np.isfinite(rhs).all()):
         return None
     outer, (size, columns) = np.broadcast_shapes(half.shape[:-2], rhs.shape[:-2]), rhs.shape[-2:]
