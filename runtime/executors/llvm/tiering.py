@@ -10,7 +10,7 @@
    discarded (first_call_check.py). Code that another process has compared skips this step.
 4. Native code that takes less time than each call of the plan is kept at once. Otherwise the two take turns for some
    calls, and the faster one is kept (trial_times.py). Native code that is slower is tried once more, after the plan has
-   run for `AGAIN` times as long: other programs may have disturbed the first trial.
+   run for `AGAIN` times as long, and `HOT` seconds: other programs may have disturbed the first trial.
 5. If a graph cannot be compiled as a whole, its parts are tiered (native_parts.py), or the plan stays.
 
 After some combinations of shapes, one decision serves all those of a pattern: native code has the sizes that vary in
