@@ -142,9 +142,21 @@ def writes(tf: Any, count: int) -> Scaled:
     return Scaled(run, [tf.constant(1.0)])
 
 
+def updates(tf: Any, count: int) -> Scaled:
+    """One array, to one of whose elements each operation adds."""
+
+    def run(x: Any) -> Any:
+        total = tf.zeros([16])
+        for i in range(count):
+            total = tf.tensor_scatter_nd_add(total, [[i % 16]], x)
+        return total
+
+    return Scaled(run, [tf.constant([1.0])])
+
+
 PROGRAMS = {
     each.__name__: each
-    for each in (recurrence, cells, layers, training, elementwise, branches, loops, writes)
+    for each in (recurrence, cells, layers, training, elementwise, branches, loops, writes, updates)
 }
 
 
