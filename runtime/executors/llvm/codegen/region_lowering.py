@@ -93,7 +93,7 @@ class Region(Values):
                 node.maker = node.maker or operation
             early.after(operation, results)
             lazy = [node for node in results if node.is_lazy]
-            self.readers.end(operation, lazy)
+            self.readers.end(operation, nodes, lazy)
             for node in lazy:
                 if node.depth > DEEPEST or is_heavier(node, HEAVIEST):
                     self.stored(node)

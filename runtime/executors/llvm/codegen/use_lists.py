@@ -36,7 +36,7 @@ class UseLists:
         self._done: set[Any] = set()
         self._results: dict[Any, list[LazyValue]] = {}  # lazy results of each lowered operation
         self._readers: dict[LazyValue, set[Any]] = defaultdict(set)
-        self._at: dict[Register, list[LazyValue]] = defaultdict(list)  # nodes that read each address
+        self._at: dict[Register, dict[LazyValue, None]] = defaultdict(dict)  # nodes that read each address
         self._given: list[LazyValue] = []  # lazy inputs, computed from values outside this graph
         for operation in graph.live_operations():
             for operand in operation.inputs:
@@ -58,17 +58,19 @@ class UseLists:
     def stands(self, node: LazyValue) -> None:
         """Record the addresses that `node` reads its memory from now."""
         for memory in memory_of(node):
-            self._at[memory].append(node)
+            self._at[memory][node] = None
 
     def begin(self, operation: Operation) -> None:
         """Mark `operation` as lowered: it reads its operands now, unless its results are lazy."""
         self._done.add(operation)
 
-    def end(self, operation: Operation, lazy: list[LazyValue]) -> None:
-        """Record the `lazy` results of `operation`; while they are not computed, it keeps reading its operands."""
+    def end(self, operation: Operation, nodes: list[LazyValue], lazy: list[LazyValue]) -> None:
+        """Record the `lazy` results of `operation`; while they are not computed, it keeps reading `nodes`."""
         if lazy:
             self._results[operation] = lazy
             self._done.discard(operation)
+        else:
+            self.leave(operation, nodes)
 
     def leave(self, operation: Operation, nodes: Iterable[LazyValue]) -> None:
         """Remove `operation` from the readers of `nodes`."""
@@ -96,6 +98,9 @@ class UseLists:
     def is_alone(self, operation: Operation, node: LazyValue) -> bool:
         """Return whether no other node aliases this node's memory from `operation` on."""
         memory = memory_of(node) if node.storage is not None or isinstance(node, Buffer) else frozenset()
+        for register in memory:
+            for each in [each for each in self._at[register] if not self._readers[each]]:
+                del self._at[register][each]
         others = itertools.chain(self._given, *[self._at[register] for register in memory])
         return not any(
             other is not node and self._is_needed(operation, other) and _reads(other, node, memory)
