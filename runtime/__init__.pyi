@@ -62,7 +62,7 @@ from keras._tf_keras import keras as keras
 from agc.runtime.io.tensor_message import make_ndarray as make_ndarray, make_tensor_proto as make_tensor_proto
 from agc.runtime.higher_order.map_fn import map_fn as map_fn
 from agc.runtime.ops.linalg.matmul import matmul as matmul
-from agc.runtime.ops.arrays.tile_and_pad import meshgrid as meshgrid
+from agc.runtime.ops.arrays.tile_and_repeat import meshgrid as meshgrid
 from agc.runtime.ops.reduce.norms import norm as norm
 from agc.runtime.interop.py_function import numpy_function as numpy_function, py_function as py_function
 from agc.runtime.ops.state.print_op import print as print

@@ -46,9 +46,11 @@ MEMBERS = places({
     ".ops.arrays.creation": "constant eye fill ones ones_like zeros zeros_like",
     ".ops.arrays.dynamic_partition": "dynamic_partition dynamic_stitch",
     ".ops.arrays.gather_ops": "gather gather_nd",
+    ".ops.arrays.pad_ops": "pad",
     ".ops.arrays.permutation": "unique_with_counts unravel_index",
     ".ops.arrays.ranges": "linspace one_hot range",
     ".ops.arrays.reshape": "broadcast_to ensure_shape expand_dims reshape squeeze transpose",
+    ".ops.arrays.reverse_and_roll": "reverse roll",
     ".ops.arrays.scatter":
         "scatter_nd tensor_scatter_nd_add tensor_scatter_nd_max tensor_scatter_nd_min tensor_scatter_nd_sub "
         "tensor_scatter_nd_update",
@@ -58,7 +60,7 @@ MEMBERS = places({
     ".ops.arrays.shape_ops": "rank shape size",
     ".ops.arrays.sort": "argsort reverse_sequence searchsorted sequence_mask sort unique",
     ".ops.arrays.strided_slice": "slice strided_slice",
-    ".ops.arrays.tile_and_pad": "meshgrid pad repeat reverse roll tile",
+    ".ops.arrays.tile_and_repeat": "meshgrid repeat tile",
     ".ops.arrays.where_ops": "boolean_mask where",
     ".ops.assertions.assert_op": "Assert",
     ".ops.assertions.static_assertions": "assert_rank",

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from ..ir.graph_def import GraphDef, NodeDef
     from ..ir.printer import print_graph
     from ..ir.tensorflow_names import Naming
-    from ..ops.arrays import concat_split, creation, gather_ops, ranges, reshape, shape_ops, tile_and_pad
+    from ..ops.arrays import concat_split, creation, gather_ops, ranges, reshape, shape_ops, tile_and_repeat
     from ..ops.arrays.getitem import getitem
     from ..ops.arrays.placeholder import placeholder_of
     from ..ops.arrays.setitem import setitem
@@ -128,7 +128,7 @@ MODULES = {
     "strategies": "distribute.strategy",
     "strip_mining": "executors.llvm.lowering.strip_mining",
     "array_ops": "ops.lists.tensor_array",
-    "tile_and_pad": "ops.arrays.tile_and_pad",
+    "tile_and_repeat": "ops.arrays.tile_and_repeat",
     "trace_events": "profiler.trace_events",
     "variable_ops": "ops.state.variable_ops",
 }

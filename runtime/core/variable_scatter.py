@@ -86,7 +86,7 @@ class PartialUpdates:
 
         sizes = late_binding.shape_ops.shape(indices)
         counted = [late_binding.ranges.range(sizes[axis]) for axis in range(indices.shape.rank)]
-        *batches, _ = late_binding.tile_and_pad.meshgrid(*counted, indexing="ij")
+        *batches, _ = late_binding.tile_and_repeat.meshgrid(*counted, indexing="ij")
         coordinates = late_binding.concat_split.stack(
             [*batches, late_binding.cast(indices, dtypes.int32)], axis=-1
         )

@@ -18,7 +18,7 @@ from ..ops.arrays.creation import fill
 from ..ops.arrays.gather_ops import gather
 from ..ops.arrays.ranges import one_hot
 from ..ops.arrays.reshape import expand_dims
-from ..ops.arrays.tile_and_pad import tile
+from ..ops.arrays.tile_and_repeat import tile
 from ..ops.math.arithmetic import add
 from ..ops.math.cast import cast
 from ..ops.random.stateful import uniform

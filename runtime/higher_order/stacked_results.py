@@ -21,7 +21,7 @@ from ..ops.arrays.concat_split import concat, stack
 from ..ops.arrays.ranges import range as counted
 from ..ops.arrays.reshape import expand_dims
 from ..ops.arrays.shape_ops import shape as shape_of
-from ..ops.arrays.tile_and_pad import repeat
+from ..ops.arrays.tile_and_repeat import repeat
 from ..ops.math.cast import cast
 from ..ops.reduce.reductions import reduce_max
 from ..sparse.tensor import SparseTensor, SparseTensorSpec

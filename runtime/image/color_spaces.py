@@ -15,7 +15,7 @@ from ..core.tensor import Tensor
 from ..ops.arrays.concat_split import stack
 from ..ops.arrays.creation import zeros_like
 from ..ops.arrays.reshape import expand_dims
-from ..ops.arrays.tile_and_pad import repeat
+from ..ops.arrays.tile_and_repeat import repeat
 from ..ops.arrays.where_ops import where
 from ..ops.framework.op import Name
 from ..ops.framework.op_families import FLOATS, require_dtype, wrong

@@ -14,8 +14,8 @@ from ..core.conversion import TensorLike, convert_to_tensor
 from ..core.export import export
 from ..core.tensor import Tensor
 from ..ops.arrays.concat_split import stack
+from ..ops.arrays.pad_ops import pad
 from ..ops.arrays.strided_slice import slice
-from ..ops.arrays.tile_and_pad import pad
 from ..ops.math.cast import cast
 from .batch_rank import as_given, batched, height_and_width, larger, require, smaller
 

@@ -18,7 +18,7 @@ from ..core.export import export
 from ..core.tensor import Tensor
 from ..ops.arrays.reshape import reshape
 from ..ops.arrays.reshape import transpose as transposed
-from ..ops.arrays.tile_and_pad import reverse
+from ..ops.arrays.reverse_and_roll import reverse
 from ..ops.framework.op import Name
 from ..ops.math.cast import cast
 from ..ops.math.elementwise import round

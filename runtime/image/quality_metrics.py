@@ -18,9 +18,9 @@ from ..core.export import export
 from ..core.tensor import Tensor
 from ..ops.arrays.concat_split import concat, stack
 from ..ops.arrays.creation import zeros_like
+from ..ops.arrays.pad_ops import pad
 from ..ops.arrays.reshape import reshape
 from ..ops.arrays.shape_ops import shape as shape_of
-from ..ops.arrays.tile_and_pad import pad
 from ..ops.framework.op import Name
 from ..ops.framework.op_families import wrong
 from ..ops.math.arithmetic import pow, squared_difference

@@ -15,7 +15,7 @@ from ..ops.arrays.concat_split import concat
 from ..ops.arrays.creation import zeros_like
 from ..ops.arrays.gather_ops import gather
 from ..ops.arrays.ranges import range as number_range
-from ..ops.arrays.tile_and_pad import reverse
+from ..ops.arrays.reverse_and_roll import reverse
 from ..ops.linalg.diagonals import matrix_transpose
 from ..ops.linalg.matmul import matmul
 from ..ops.math.cast import cast

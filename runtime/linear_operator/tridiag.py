@@ -7,7 +7,7 @@ from typing import Any
 from .. import nest
 from ..core.export import export
 from ..ops.arrays.concat_split import stack
-from ..ops.arrays.tile_and_pad import roll
+from ..ops.arrays.reverse_and_roll import roll
 from ..ops.linalg.matrix_diag import diag
 from ..ops.linalg.tridiagonal import compact_diagonals, tridiagonal_matmul, tridiagonal_solution
 from ..ops.math.elementwise import conj

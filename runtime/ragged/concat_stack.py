@@ -9,7 +9,7 @@ from .. import dtypes
 from ..core.conversion import convert_to_tensor
 from ..core.export import export
 from ..core.tensor import Tensor
-from ..ops.arrays import concat_split, reshape, tile_and_pad
+from ..ops.arrays import concat_split, reshape, reverse_and_roll, tile_and_repeat
 from ..ops.arrays.gather_ops import gather
 from ..ops.arrays.ranges import range as counted
 from ..ops.arrays.shape_ops import shape as shape_of
@@ -172,15 +172,15 @@ def tile(input: Any, multiples: Any, name: str | None = None) -> Any:
 
 def _tiled(value: Any, times: Any) -> Any:
     if not isinstance(value, RaggedTensor):
-        return tile_and_pad.tile(value, times)
+        return tile_and_repeat.tile(value, times)
     kind = value.row_splits.dtype
     one = in_dtype([1], times.dtype)
     inner = value.with_values(_tiled(value.values, concat_split.concat([one, times[2:]], 0)))
     wide, high = in_dtype(times[1], kind), in_dtype(times[0], kind)
-    starts, limits = (tile_and_pad.repeat(ends, wide) for ends in (inner.row_starts(), inner.row_limits()))
+    starts, limits = (tile_and_repeat.repeat(ends, wide) for ends in (inner.row_starts(), inner.row_limits()))
     values = rows_between(inner.values, starts, limits).values
     columns = RaggedTensor(values, RowPartition(value.row_splits * wide), internal=True)
-    return picked_rows(columns, tile_and_pad.tile(counted(value.nrows()), reshape.expand_dims(high, 0)))
+    return picked_rows(columns, tile_and_repeat.tile(counted(value.nrows()), reshape.expand_dims(high, 0)))
 
 
 def reshaped(tensor: Any, shape: Any, name: str | None = None) -> Any:
@@ -268,10 +268,10 @@ def split(
 OPERATIONS: Mapping[Any, Callable[..., Any]] = {
     concat_split.join: concat,
     concat_split.stack: stack,
-    tile_and_pad.tile: tile,
+    tile_and_repeat.tile: tile,
     reshape.expand_dims: expand_dims,
     reshape.reshape: reshaped,
     reshape.squeeze: squeeze,
-    tile_and_pad.reverse: reverse,
+    reverse_and_roll.reverse: reverse,
     concat_split.split: split,
 }

@@ -15,7 +15,7 @@ from ..ops.arrays.reshape import broadcast_to, ensure_shape, expand_dims, reshap
 from ..ops.arrays.scatter import tensor_scatter_nd_update
 from ..ops.arrays.shape_ops import shape as shape_of
 from ..ops.arrays.sort import sequence_mask
-from ..ops.arrays.tile_and_pad import repeat, tile
+from ..ops.arrays.tile_and_repeat import repeat, tile
 from ..ops.arrays.where_ops import boolean_mask, where
 from ..ops.math.arithmetic import maximum, minimum
 from ..ops.math.comparison import equal, less, less_equal

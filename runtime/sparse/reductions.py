@@ -18,7 +18,7 @@ from ..ops.arrays.scatter import scatter_nd, tensor_scatter_nd_max
 from ..ops.arrays.shape_ops import shape as shape_of
 from ..ops.arrays.shape_ops import size as size_of
 from ..ops.arrays.sparse_indices import distinct_coordinates
-from ..ops.arrays.tile_and_pad import repeat
+from ..ops.arrays.tile_and_repeat import repeat
 from ..ops.arrays.where_ops import boolean_mask
 from ..ops.framework.attribute_parsers import read_axes
 from ..ops.math.arithmetic import divide_no_nan, maximum, minimum

@@ -15,9 +15,9 @@ from ..ops.arrays.concat_split import stack
 from ..ops.arrays.gather_ops import gather
 from ..ops.arrays.ranges import range as counted
 from ..ops.arrays.reshape import expand_dims as with_axis
+from ..ops.arrays.reverse_and_roll import reverse
 from ..ops.arrays.shape_ops import size as size_of
 from ..ops.arrays.sparse_indices import coordinate_order, coordinates_of_all_rows, reshaped_coordinates
-from ..ops.arrays.tile_and_pad import reverse
 from ..ops.arrays.where_ops import boolean_mask
 from ..ops.framework.static_values import of_tensor
 from ..ops.math.arithmetic import maximum, minimum

@@ -14,7 +14,7 @@ from ... import dtypes
 from ...core.conversion import convert_to_tensor
 from ...core.tensor import Tensor
 from ...dtypes import DType
-from ...ops.arrays import creation, ranges, reshape, tile_and_pad
+from ...ops.arrays import creation, ranges, reshape, tile_and_repeat
 from ...ops.arrays.shape_ops import shape as shape_of
 from ...ops.math.cast import cast
 from .. import dlpack
@@ -183,4 +183,4 @@ def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[Tensor, ...]:
     tensors = (
         together(arrays, ANY, "meshgrid") if len(arrays) > 1 else [tensor_of(arrays[0], ANY, "meshgrid")]
     )
-    return tuple(tile_and_pad.meshgrid(*tensors, indexing=indexing))
+    return tuple(tile_and_repeat.meshgrid(*tensors, indexing=indexing))

@@ -16,7 +16,7 @@ from ... import dtypes
 from ...core.conversion import convert_to_tensor
 from ...core.tensor import Tensor
 from ...dtypes import DType
-from ...ops.arrays import shape_ops, tile_and_pad
+from ...ops.arrays import reverse_and_roll, shape_ops
 from ...ops.math.cast import cast
 from ...ops.math.elementwise import conj
 from ...ops.signal import fft_primitive
@@ -171,7 +171,7 @@ def ifftshift(x: Any, /, *, axes: int | Sequence[int] | None = None) -> Tensor:
 
 def _shifted(x: Tensor, axes: Any, shift: Any) -> Tensor:
     dims, sizes = axes_of(axes, x, "fftshift"), shape_ops.shape(x)
-    return tile_and_pad.roll(x, [shift(sizes[dim]) for dim in dims], dims) if dims else x
+    return reverse_and_roll.roll(x, [shift(sizes[dim]) for dim in dims], dims) if dims else x
 
 
 __all__ = [

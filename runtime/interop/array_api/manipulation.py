@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...core.tensor import Tensor
-from ...ops.arrays import concat_split, tile_and_pad
+from ...ops.arrays import concat_split, reverse_and_roll, tile_and_repeat
 from ...ops.arrays import reshape as shaping
 from ..numpy_dispatch import joining
 from ..numpy_dispatch import manipulation as numpy_manipulation
@@ -102,7 +102,7 @@ def axes_of(axis: Any, x: Tensor, function: str) -> list[int]:
 def flip(x: Any, /, *, axis: int | tuple[int, ...] | None = None) -> Tensor:
     """Return the elements in reverse order along some axes; along all when `axis` is None."""
     tensor = asarray(x)
-    return tile_and_pad.reverse(tensor, axes_of(axis, tensor, "flip"))
+    return reverse_and_roll.reverse(tensor, axes_of(axis, tensor, "flip"))
 
 
 def moveaxis(x: Any, source: int | tuple[int, ...], destination: int | tuple[int, ...], /) -> Tensor:
@@ -127,7 +127,7 @@ def permute_dims(x: Any, /, axes: tuple[int, ...]) -> Tensor:
 
 def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> Tensor:
     """Return each element several times, along an axis or in the flattened array."""
-    return tile_and_pad.repeat(asarray(x), repeats, axis)
+    return tile_and_repeat.repeat(asarray(x), repeats, axis)
 
 
 def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Tensor:

@@ -12,7 +12,7 @@ from numpy.lib.array_utils import normalize_axis_tuple
 
 from ... import dtypes
 from ...core.conversion import convert_to_tensor
-from ...ops.arrays import concat_split, tile_and_pad
+from ...ops.arrays import concat_split, pad_ops, reverse_and_roll, tile_and_repeat
 from ...ops.arrays import reshape as shaping
 from ...ops.arrays.creation import fill, ones_like, zeros_like
 from ...ops.arrays.gather_ops import gather
@@ -113,29 +113,29 @@ def flip(m: Any, axis: Any = None) -> Any:
     x = convert_to_tensor(m)
     if axis is None:
         axis = range(rank_of(x, "np.flip"))
-    return tile_and_pad.reverse(x, [axis] if isinstance(axis, int) else list(axis))
+    return reverse_and_roll.reverse(x, [axis] if isinstance(axis, int) else list(axis))
 
 
 @instead_of(np.roll)
 def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     x = convert_to_tensor(a)
     if axis is None:
-        return shaping.reshape(tile_and_pad.roll(ravel(x), shift, 0), shape_of(x))
+        return shaping.reshape(reverse_and_roll.roll(ravel(x), shift, 0), shape_of(x))
     if isinstance(shift, int) and not isinstance(axis, int):
         shift = [shift] * len(axis)
-    return tile_and_pad.roll(x, shift, axis)
+    return reverse_and_roll.roll(x, shift, axis)
 
 
 @instead_of(np.repeat)
 def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
-    return tile_and_pad.repeat(a, repeats, axis)
+    return tile_and_repeat.repeat(a, repeats, axis)
 
 
 @instead_of(np.tile)
 def tile(A: Any, reps: Any) -> Any:  # noqa: N803
     counts = [reps] if isinstance(reps, int) else list(reps)
     x = at_least(A, len(counts), front=True)
-    return tile_and_pad.tile(x, [1] * (rank_of(x, "np.tile") - len(counts)) + counts)
+    return tile_and_repeat.tile(x, [1] * (rank_of(x, "np.tile") - len(counts)) + counts)
 
 
 @instead_of(np.pad)
@@ -145,7 +145,7 @@ def pad(array: Any, pad_width: Any, mode: str = "constant", constant_values: Any
     modes = {"constant": "CONSTANT", "reflect": "REFLECT", "symmetric": "SYMMETRIC"}
     if mode not in modes:
         raise ValueError(f"np.pad of a traced tensor has the modes {', '.join(modes)}, not {mode!r}")
-    return tile_and_pad.pad(x, widths, modes[mode], constant_values)
+    return pad_ops.pad(x, widths, modes[mode], constant_values)
 
 
 @instead_of(np.split)

@@ -23,7 +23,7 @@ from ...ops.arrays.creation import constant
 from ...ops.arrays.ranges import range
 from ...ops.arrays.scatter import tensor_scatter_nd_update
 from ...ops.arrays.shape_ops import shape
-from ...ops.arrays.tile_and_pad import meshgrid
+from ...ops.arrays.tile_and_repeat import meshgrid
 from ...ops.linalg.matmul import matmul
 from ...ops.math.arithmetic import clip_by_value
 from ...ops.math.cast import cast

@@ -15,8 +15,9 @@ from ..arrays.concat_split import join
 from ..arrays.getitem import getitem
 from ..arrays.ranges import range as numbers
 from ..arrays.reshape import reshape
+from ..arrays.reverse_and_roll import reverse
 from ..arrays.shape_ops import shape as shape_of
-from ..arrays.tile_and_pad import reverse, tile
+from ..arrays.tile_and_repeat import tile
 from ..arrays.where_ops import choose
 from ..math.arithmetic import floormod
 from ..math.arithmetic import maximum as larger

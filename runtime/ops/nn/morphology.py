@@ -18,7 +18,7 @@ from ...core.conversion import TensorLike, convert_to_tensor
 from ...core.export import export
 from ...core.tensor import Tensor
 from ...ir.value_types import TensorType
-from ..arrays.tile_and_pad import reverse
+from ..arrays.reverse_and_roll import reverse
 from ..framework.attribute_parsers import Axes
 from ..framework.op import Name, Same, op
 from ..framework.op_families import REAL, Array, require_dtype, wrong

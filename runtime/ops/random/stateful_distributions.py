@@ -16,10 +16,10 @@ from ...core.export import export
 from ...core.tensor import Tensor
 from ...kernels.random import seeds
 from ..arrays.concat_split import concat, stack
+from ..arrays.pad_ops import pad
 from ..arrays.reshape import broadcast_to
 from ..arrays.shape_arithmetic import broadcast_dynamic_shape
 from ..arrays.shape_ops import shape as shape_of
-from ..arrays.tile_and_pad import pad
 from ..framework.attribute_parsers import DType
 from ..framework.op import Name
 from ..math.arithmetic import maximum

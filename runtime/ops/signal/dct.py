@@ -18,8 +18,8 @@ from ..arrays.concat_split import concat
 from ..arrays.creation import ones, zeros_like
 from ..arrays.ranges import range as count_up
 from ..arrays.reshape import reshape
+from ..arrays.reverse_and_roll import reverse
 from ..arrays.shape_ops import shape as shape_of
-from ..arrays.tile_and_pad import reverse
 from ..framework.op import Name
 from ..math.cast import cast
 from ..math.cast import complex as complex_of

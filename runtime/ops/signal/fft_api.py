@@ -16,8 +16,8 @@ from ...core.conversion import TensorLike, convert_to_tensor, is_tensor_like
 from ...core.export import export, export_member
 from ...core.tensor import Tensor
 from ..arrays.ranges import range as count_up
+from ..arrays.reverse_and_roll import roll
 from ..arrays.shape_ops import shape as shape_of
-from ..arrays.tile_and_pad import roll
 from ..framework.op import Name, Op
 from .fft_primitive import (
     complex_inverse,

@@ -21,9 +21,9 @@ from ...ir.value_types import TensorType
 from ...kernels import fourier
 from ..arrays.concat_split import concat
 from ..arrays.creation import ones, zeros_like
+from ..arrays.pad_ops import pad
 from ..arrays.reshape import reshape
 from ..arrays.shape_ops import shape as shape_of
-from ..arrays.tile_and_pad import pad
 from ..framework.attribute_parsers import Axes
 from ..framework.op import Input, Ints, Name, op
 from ..framework.op_families import COMPLEX, Array, DTypes, require_dtype

@@ -16,8 +16,9 @@ from ...core.export import export
 from ...core.tensor import EagerTensor, Tensor
 from ..arrays.concat_split import concat, split
 from ..arrays.reshape import reshape
+from ..arrays.reverse_and_roll import reverse
 from ..arrays.shape_ops import shape as shape_of
-from ..arrays.tile_and_pad import reverse, tile
+from ..arrays.tile_and_repeat import tile
 from ..framework.op import Name
 from ..math.cast import cast
 from ..math.elementwise import ceil, log, square

@@ -16,7 +16,7 @@ from ...core.tensor import Tensor
 from ..arrays.concat_split import concat
 from ..arrays.creation import constant, ones_like
 from ..arrays.ranges import range as count_up
-from ..arrays.tile_and_pad import reverse
+from ..arrays.reverse_and_roll import reverse
 from ..arrays.where_ops import where
 from ..framework.op import Name
 from ..math.cast import cast

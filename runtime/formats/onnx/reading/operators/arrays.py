@@ -8,7 +8,7 @@ import numpy as np
 
 from ..... import dtypes
 from .....core.conversion import convert_to_tensor
-from .....ops.arrays import concat_split, creation, ranges, reshape, shape_ops, tile_and_pad
+from .....ops.arrays import concat_split, creation, pad_ops, ranges, reshape, shape_ops, tile_and_repeat
 from .....ops.arrays.gather_ops import gather
 from .....ops.arrays.shape_arithmetic import broadcast_dynamic_shape
 from .....ops.arrays.sort import reverse_rows
@@ -128,7 +128,7 @@ def _(call: OperatorCall, x: Any, sizes: Any = None) -> Any:
 
 @operator("Tile")
 def _(call: OperatorCall, x: Any, repeats: Any) -> Any:
-    return tile_and_pad.tile(x, repeats)
+    return tile_and_repeat.tile(x, repeats)
 
 
 @operator("Pad")
@@ -148,7 +148,7 @@ def _(call: OperatorCall, x: Any, pads: Any = None, filler: Any = None, axes: An
         return _padded(x, pairs, call.get("value", 0.0) if filler is None else filler)
     modes = {"reflect": "REFLECT"}
     if mode in modes:
-        return tile_and_pad.pad(x, pairs, modes[mode])
+        return pad_ops.pad(x, pairs, modes[mode])
     raise ValueError(f"padding with the mode {mode} is not supported")
 
 
@@ -159,12 +159,12 @@ def _padded(x: Any, pairs: Any, filler: Any) -> Any:
     try:
         known = numbers(pairs, "the padding")
     except ValueError:
-        return tile_and_pad.pad(x, pairs, "CONSTANT", filler)
+        return pad_ops.pad(x, pairs, "CONSTANT", filler)
     if min(known, default=0) < 0:
         cuts = np.minimum(np.array(known).reshape(-1, 2), 0)
         x = x[tuple(slice(-int(a), int(b) or None) for a, b in cuts)]
         pairs = np.maximum(np.array(known).reshape(-1, 2), 0)
-    return tile_and_pad.pad(x, pairs, "CONSTANT", filler)
+    return pad_ops.pad(x, pairs, "CONSTANT", filler)
 
 
 @operator("Range")

@@ -10,7 +10,7 @@ from .....core.tensor import EagerTensor
 from .....core.tensor_array import TensorArray
 from .....core.tensor_spec import TensorSpec
 from .....ops.arrays import creation, reshape, shape_ops
-from .....ops.arrays.tile_and_pad import reverse
+from .....ops.arrays.reverse_and_roll import reverse
 from .....ops.math.cast import cast
 from .....tracing.function import function
 from .registry import OperatorCall, operator, rank_of

@@ -9,7 +9,7 @@ import numpy as np
 from ..... import dtypes
 from .....core.conversion import convert_to_tensor
 from .....ops.arrays import reshape, shape_ops
-from .....ops.arrays.tile_and_pad import pad
+from .....ops.arrays.pad_ops import pad
 from .....ops.math.cast import cast
 from .....ops.nn.conv_primitive import conv, conv_backprop_input
 from .....ops.nn.pool_primitive import avg_pool, max_pool, max_pool_argmax

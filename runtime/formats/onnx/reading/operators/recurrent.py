@@ -11,7 +11,7 @@ from typing import Any
 from .....control_flow.functional_api import while_loop
 from .....core.tensor_array import TensorArray
 from .....ops.arrays import concat_split, creation, reshape, shape_ops
-from .....ops.arrays.tile_and_pad import reverse
+from .....ops.arrays.reverse_and_roll import reverse
 from .....ops.linalg.matmul import matmul
 from .....ops.math import elementwise
 from .....ops.math.arithmetic import clip_by_value

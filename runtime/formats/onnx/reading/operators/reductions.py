@@ -10,8 +10,10 @@ import numpy as np
 from ..... import dtypes
 from .....control_flow.functional_api import cond
 from .....ops.arrays import creation, reshape, shape_ops
+from .....ops.arrays.pad_ops import pad
 from .....ops.arrays.ranges import one_hot
-from .....ops.arrays.tile_and_pad import pad, repeat, reverse
+from .....ops.arrays.reverse_and_roll import reverse
+from .....ops.arrays.tile_and_repeat import repeat
 from .....ops.linalg.einsum import einsum
 from .....ops.linalg.inverse_and_det import det
 from .....ops.linalg.matmul import matmul
