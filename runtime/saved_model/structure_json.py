@@ -3,6 +3,7 @@
     (x, {"n": 3}), x a float32[?]     ==>     {"tuple": [{"tensor": [[null], "float32", "x"]}, {"dict": [["n", 3]]}]}
     a result of the graph             ==>     {"output": 0}
     a composite tensor                ==>     {"spec": ["RaggedTensorSpec", …]}
+    an extension type                 ==>     {"extension": ["my_project.Masked.Spec", ["values", …], …]}
     a class of linear operators       ==>     {"operator": "LinearOperatorDiag"}
 
 Python values are written like attributes of operations; objects that exist only at run time cannot be written.
@@ -16,6 +17,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from .. import dtypes
+from ..composite import registered_types
+from ..composite.extension_type import ExtensionTypeSpec
 from ..core.tensor_spec import TensorSpec
 from ..core.type_spec import TypeSpec
 from ..ir.attribute_json import attribute_data, attribute_from
@@ -27,7 +30,7 @@ SPECS = {
     ),
     "LinearOperatorSpec": "agc.runtime.linear_operator.spec",
 }
-"""The specs that files may name, and their modules; those of user classes need the user's code."""
+"""The specs that files may name, and their modules; those of extension types are in `registered_types`."""
 
 
 def write(value: Any) -> Any:
@@ -41,6 +44,9 @@ def write(value: Any) -> Any:
         return {"output": value.number}
     if isinstance(value, Composite):
         return {"composite": write(value.spec), "parts": [write(part) for part in value.parts]}
+    if isinstance(value, ExtensionTypeSpec):
+        fields = [[name, write(field)] for name, field in value._serialize()]
+        return {"extension": [_named_extension(value), *fields]}
     if isinstance(value, TypeSpec):
         return {"spec": [_kind(value), *map(write, value._serialize())]}
     if isinstance(value, tuple) and hasattr(value, "_fields"):
@@ -63,6 +69,14 @@ def _named_operator(name: str, expected: Any = None) -> Any:
     if not name.startswith("LinearOperator") or found is None or expected not in (None, found):
         raise ValueError(f"values of the kind {name} cannot be saved: pass their tensors instead")
     return found
+
+
+def _named_extension(spec: ExtensionTypeSpec) -> str:
+    name = registered_types.name_in_files(type(spec))
+    if name is None:
+        kind = spec.value_type.__name__
+        raise ValueError(f"{kind} has no name in files: write __name__ = 'my_project.{kind}' in its class")
+    return name
 
 
 def _kind(spec: TypeSpec) -> str:
@@ -91,6 +105,9 @@ def read(data: Any) -> Any:
     if kind == "spec":
         name, *fields = content
         return _class(name)._deserialize(tuple(read(field) for field in fields))
+    if kind == "extension":
+        name, *fields = content
+        return registered_types.restored(name, {key: read(field) for key, field in fields})
     if kind == "namedtuple":
         name, *items = content
         made: Any = collections.namedtuple(name, [field for field, _ in items])  # type: ignore[misc]

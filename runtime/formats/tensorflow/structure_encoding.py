@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ... import dtypes
+from ...composite import registered_types
+from ...composite.extension_type import ExtensionTypeSpec
 from ...core.shapes import TensorShape
 from ...core.tensor_spec import TensorSpec
 from ...core.type_spec import TypeSpec
@@ -19,7 +21,7 @@ from ...ir.value_types import TensorType
 from ...storage.tensor_protos import serialized
 from .attribute_values import TYPE_NUMBERS, encode_shape
 from .structure_messages import StructuredValue, TypeSpecProto
-from .structure_values import COMPOSITES
+from .structure_values import COMPOSITES, EXTENSION
 
 _COMPOSITE_NUMBERS = {kind: number for number, kind in COMPOSITES.items()}
 
@@ -73,7 +75,7 @@ def _encode(message: StructuredValue, value: Any, leaves: list[TensorLeaf]) -> N
         _encode_spec(message.tensor_spec_value, value.spec, value.name)
     elif isinstance(value, CompositeLeaf):
         leaves += value.parts
-        _encode_composite(message.type_spec_value, value)
+        _encode_composite(message.type_spec_value, value.spec)
     elif isinstance(value, tuple) and hasattr(value, "_fields"):
         _encode_fields(message, type(value).__name__, dict(zip(value._fields, value, strict=True)), leaves)
     elif isinstance(value, (list, tuple)):
@@ -102,14 +104,19 @@ def _encode_fields(
         pair.value.SetInParent()
 
 
-def _encode_composite(message: TypeSpecProto, value: CompositeLeaf) -> None:
-    kind = type(value.spec)
-    if kind not in _COMPOSITE_NUMBERS:
+def _encode_composite(message: TypeSpecProto, spec: TypeSpec) -> None:
+    kind = type(spec)
+    name = registered_types.name_in_files(kind)
+    if name is None and isinstance(spec, ExtensionTypeSpec):
+        raise CannotDescribeError(
+            f"{kind.__name__} has no name in files: set `__name__` in the class of its values"
+        )
+    if name is None and kind not in _COMPOSITE_NUMBERS:
         raise CannotDescribeError(f"TensorFlow has no {kind.__name__}: pass its tensors instead")
-    message.type_spec_class = _COMPOSITE_NUMBERS[kind]
-    message.type_spec_class_name = kind.__name__
-    message.num_flat_components = len(value.parts)
-    message.type_state.MergeFrom(encoded(value.spec._serialize()))
+    message.type_spec_class = EXTENSION if name else _COMPOSITE_NUMBERS[kind]
+    message.type_spec_class_name = name or kind.__name__
+    message.num_flat_components = len(spec.flatten())
+    message.type_state.MergeFrom(encoded(spec._serialize()))
 
 
 def _encode_leaf(message: StructuredValue, value: Any) -> None:
@@ -129,6 +136,8 @@ def _encode_leaf(message: StructuredValue, value: Any) -> None:
         encode_shape(message.tensor_shape_value, value.sizes)
     elif isinstance(value, TensorSpec):
         _encode_spec(message.tensor_spec_value, value.spec, value.name or "")
+    elif isinstance(value, TypeSpec):
+        _encode_composite(message.type_spec_value, value)
     elif isinstance(value, np.ndarray):
         message.numpy_value = serialized(value)
     else:

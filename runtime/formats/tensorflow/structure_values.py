@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ... import dtypes, nest
+from ...composite import registered_types
 from ...composite.indexed_slices import IndexedSlicesSpec
 from ...core.tensor_spec import TensorSpec
 from ...core.type_spec import TypeSpec
@@ -21,6 +22,9 @@ from .structure_messages import StructuredValue, TypeSpecProto
 
 COMPOSITES: dict[int, type[TypeSpec]] = {1: SparseTensorSpec, 2: IndexedSlicesSpec, 3: RaggedTensorSpec}
 """The specs of composite values by TensorFlow's numbers; both sides store what `_serialize` returns."""
+
+EXTENSION = 13
+"""TensorFlow's number for specs of extension types, which have names of their own."""
 
 _DEEPEST = 50
 
@@ -58,6 +62,9 @@ def read_structure(message: StructuredValue, depth: int = 0) -> Any:
 
 def _composite(message: TypeSpecProto, depth: int) -> TypeSpec:
     kind = COMPOSITES.get(message.type_spec_class)
+    if message.type_spec_class == EXTENSION:
+        fields = dict(read_structure(message.type_state, depth + 1))
+        return registered_types.restored(message.type_spec_class_name, fields)
     if kind is None:
         raise UnimplementedError(f"an argument of a function is a {message.type_spec_class_name}")
     state = read_structure(message.type_state, depth + 1)

@@ -6,7 +6,7 @@ from typing import Any
 
 import agc.runtime as runtime
 
-from ...composite.extension_type import ExtensionType, ExtensionTypeSpec
+from ...composite import registered_types
 from ...core.type_spec import TypeSpec
 
 
@@ -14,9 +14,10 @@ def get_name(kind: type[TypeSpec]) -> str:
     """Return the name of a spec class. ValueError for an extension type that has no attribute `__name__`."""
     if getattr(runtime, kind.__name__, None) is kind:
         return f"tf.{kind.__name__}"
-    if issubclass(kind, ExtensionTypeSpec) and "__name__" in vars(kind._type):
-        return f"{vars(kind._type)['__name__']}.Spec"
-    raise ValueError(f"TypeSpec {kind.__module__}.{kind.__qualname__} has not been registered.")
+    name = registered_types.name_in_files(kind)
+    if name is None:
+        raise ValueError(f"TypeSpec {kind.__module__}.{kind.__qualname__} has not been registered.")
+    return name
 
 
 def lookup(name: str) -> type[TypeSpec]:
@@ -25,11 +26,7 @@ def lookup(name: str) -> type[TypeSpec]:
     found: Any = getattr(runtime, last, None) if module == "tf" and last.isidentifier() else None
     if isinstance(found, type) and issubclass(found, TypeSpec):
         return found
-    for kind in reversed(_subclasses(ExtensionType)):
-        if f"{vars(kind).get('__name__')}.Spec" == name:
-            return kind.Spec
-    raise ValueError(f"No TypeSpec has been registered with name {name!r}")
-
-
-def _subclasses(kind: type[ExtensionType]) -> list[type[ExtensionType]]:
-    return [each for direct in kind.__subclasses__() for each in (direct, *_subclasses(direct))]
+    kind = registered_types.with_name(name)
+    if kind is None:
+        raise ValueError(f"No TypeSpec has been registered with name {name!r}")
+    return kind
