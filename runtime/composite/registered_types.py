@@ -59,6 +59,6 @@ def restored(name: str, fields: Mapping[str, Any]) -> ExtensionTypeSpec:
 
 @functools.cache
 def _anonymous(fields: tuple[str, ...]) -> type[ExtensionType]:
-    made = type("AnonymousExtensionType", (AnonymousExtensionType,), {})
+    made: Any = type("AnonymousExtensionType", (AnonymousExtensionType,), {})
     made._fields = dict.fromkeys(fields, object)
-    return made
+    return made  # type: ignore[no-any-return]
