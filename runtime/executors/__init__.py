@@ -15,7 +15,6 @@ from ..ir.graph import Graph
 from ..ir.nesting import room_for
 from ..ir.structured import is_compiled_call
 from .interpreter import interpret
-from .replicas import has_replicas
 from .runners import Runner, kernel_for, plan_for, shortest, when_decided
 
 if TYPE_CHECKING:
@@ -63,6 +62,8 @@ def _native(graph: Graph) -> Runner:
 
 
 def _by_xla(graph: Graph) -> Runner:
+    from .replicas import has_replicas  # which import the collectives
+
     if has_replicas(graph):  # which are XLA programs; the rest is little
         return planned(graph)
     return compiled_by("xla", graph).run  # type: ignore[no-any-return]
