@@ -17,17 +17,20 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from agc.autograph import api
+from .core.gc_pause import Pause as _Pause
 
-from . import autograph, config, dtypes, errors, ir, nest
-from ._top_level_names import MEMBERS
-from .core.freed_memory import keep_freed_memory as _keep_freed_memory
-from .core.missing_names import imported as _imported
-from .core.missing_names import missing_name
-from .core.tensor import Tensor
-from .core.variable import Variable
-from .ops.arrays.getitem import install as _install_getitem
-from .ops.framework.operator_overloads import install as _install_operators
+with _Pause():  # Python's collections take a tenth of the time
+    from agc.autograph import api
+
+    from . import autograph, config, dtypes, errors, ir, nest
+    from ._top_level_names import MEMBERS
+    from .core.freed_memory import keep_freed_memory as _keep_freed_memory
+    from .core.missing_names import imported as _imported
+    from .core.missing_names import missing_name
+    from .core.tensor import Tensor
+    from .core.variable import Variable
+    from .ops.arrays.getitem import install as _install_getitem
+    from .ops.framework.operator_overloads import install as _install_operators
 
 _keep_freed_memory()
 _install_operators(Tensor)
@@ -44,8 +47,9 @@ _LOADED_FIRST = (
 )  # fmt: skip
 """Modules that most programs use."""
 
-for _module in _LOADED_FIRST:
-    importlib.import_module(_module, __name__)
+with _Pause():
+    for _module in _LOADED_FIRST:
+        importlib.import_module(_module, __name__)
 
 NAMESPACES = (
     "audio", "autodiff", "bitwise", "compat", "debugging", "experimental", "data", "distribute", "export",
