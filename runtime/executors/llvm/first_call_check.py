@@ -8,7 +8,7 @@ Code of the unit cache that was compared in another process is not compared agai
 
 Integers and bools must be equal. Floats may differ by `TOLERANCE` times the largest magnitude in a result, or
 by `MARGIN` times the change of the plan's own results when the last bits of its float inputs change, and `CANCELLATION`
-times the tolerance.
+times the tolerance. A few elements may differ by more, but not the same ones again (rounding_doubts.py).
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from ...core.freed_memory import return_freed_memory
 from ...ops.lists.tensor_array import PersistentArray
 from . import unit_cache
 from .jit_function import JitFunction
+from .rounding_doubts import FEW, NEAR, Doubts, Places
 
 TOLERANCE = {2: 2e-2, 4: 1e-4, 8: 1e-9}
 """Tolerances by the size in bytes of a float, or of a part of a complex number."""
@@ -71,12 +72,14 @@ def compared(
     arguments: Sequence[Any],
     rehearse: Callable[..., list[Any] | None] | None = None,
     is_first: bool = False,
+    doubts: Doubts | None = None,
 ) -> tuple[Sequence[Any], str | None]:
     """Return the plan's results, and the difference of native results: "" if none, None if that is unknown.
 
     It is unknown if native code gave up, or if the difference may be the rounding of numbers that cancel each other.
     Large variables are copied once if `is_first`; then a difference is unknown, too. The unit cache keeps that there
-    was none. `rehearse` replaces `native.rehearsed`, for a caller that measures it. Raise the errors of the plan alone.
+    was none. `rehearse` replaces `native.rehearsed`, for a caller that measures it. `doubts` has what the former
+    comparisons of these results left. Raise the errors of the plan alone.
     """
     variables = native.variables_in(arguments)
     try:
@@ -95,22 +98,29 @@ def compared(
     text: str | None = _difference(found, wanted) or ""
     if text and before is None:
         return results, None
-    if text and before is not None and not native.draws:
-        text = _insensitive(found, wanted, lambda: _of_moved_inputs(plan, arguments, before))
+    if text and before is not None:
+        # A second run of the plan would draw other random numbers.
+        move = None if native.draws else lambda: _of_moved_inputs(plan, arguments, before)
+        text = _insensitive(found, wanted, move, doubts or Doubts())
     key = native.stored_key(arguments)
     if text == "" and key is not None:
         unit_cache.trust(key)
     return results, text
 
 
-def _insensitive(found: Sequence[Any], wanted: Sequence[Any], run: Callable[[], list[Any]]) -> str | None:
+def _insensitive(
+    found: Sequence[Any], wanted: Sequence[Any], move: Callable[[], list[Any]] | None, doubts: Doubts
+) -> str | None:
     """Return the difference that exceeds the plan's own sensitivity to rounding, as `compared` does."""
     try:
-        moved = run()
+        moved = list(wanted) if move is None else move()
     except Exception:  # moved inputs may fail a check of the program, or memory is short
         return None
-    text = _difference(found, wanted, moved) or ""  # beyond that sensitivity
-    return None if text and _difference(found, wanted, moved, ROUNDING) is None else text
+    places: dict[int, Places] = {}
+    text = _difference(found, wanted, moved, places=places)  # beyond that sensitivity
+    if text is None:
+        return doubts.after(places) if places else ""
+    return None if _difference(found, wanted, moved, ROUNDING, places) is None else text
 
 
 def is_trusted(native: JitFunction, arguments: Sequence[Any]) -> bool:
@@ -143,54 +153,73 @@ def _moved(array: Any) -> Any:
 
 
 def _difference(
-    found: Sequence[Any], wanted: Sequence[Any], moved: Sequence[Any] | None = None, bits: int = 0
+    found: Sequence[Any],
+    wanted: Sequence[Any],
+    moved: Sequence[Any] | None = None,
+    bits: int = 0,
+    places: dict[int, Places] | None = None,
 ) -> str | None:
+    """Return a description of the first difference that is too large, else None.
+
+    Args:
+        moved: the plan's results with other last bits of its inputs; None for a comparison without them.
+        bits: the last bits of 1 by which floats may differ.
+        places: gets the elements about which rounding may have decided; if None, they are differences.
+    """
     pairs = zip(_arrays(found), _arrays(wanted), _arrays(wanted if moved is None else moved), strict=True)
     for number, (one, other, third) in enumerate(pairs):
         if one.dtype != other.dtype or one.shape != other.shape:
             return f"number {number} is {one.dtype}{list(one.shape)}, not {other.dtype}{list(other.shape)}"
-        distance = _distance(one, other, third, bits)
-        if distance is not None:
+        distance, few = _distance(one, other, None if moved is None else third, bits)
+        if few is not None and places is not None:
+            places[number] = Places(one.shape, few)
+        elif distance is not None:
             return f"number {number}, {one.dtype}{list(one.shape)}, differs {distance}"
     return None
 
 
-def _distance(found: Any, wanted: Any, moved: Any, bits: int) -> str | None:
-    """Return a description of the difference if it is too large, else None."""
+def _distance(found: Any, wanted: Any, moved: Any | None, bits: int) -> tuple[str | None, Any | None]:
+    """Return a description of the difference if it is too large, and the indices of a few elements near enough."""
     if found.dtype.hasobject:
-        return None if found.tolist() == wanted.tolist() else "in its texts"
+        return None if found.tolist() == wanted.tolist() else "in its texts", None
     if found.dtype.kind not in "fc":
         count = int((found != wanted).sum())
-        is_unstable = moved.shape != wanted.shape or bool((moved != wanted).any())
-        return None if not count or is_unstable else f"in {count} elements"
+        is_unstable = moved is not None and (moved.shape != wanted.shape or bool((moved != wanted).any()))
+        return None if not count or is_unstable else f"in {count} elements", None
     if found.dtype.kind == "c":
-        parts = [
-            _distance(getattr(found, part), getattr(wanted, part), getattr(moved, part), bits)
-            for part in ("real", "imag")
-        ]
-        return parts[0] or parts[1]
+        found, wanted, moved = (
+            None if x is None else x.reshape(-1).view(x.real.dtype) for x in (found, wanted, moved)
+        )
     return _distance_of_floats(found, wanted, moved, bits)
 
 
-def _distance_of_floats(found: Any, wanted: Any, moved: Any, bits: int) -> str | None:
+def _distance_of_floats(
+    found: Any, wanted: Any, moved: Any | None, bits: int
+) -> tuple[str | None, Any | None]:
     size = max(found.dtype.itemsize, 2)
-    share, least = TOLERANCE[size] * (1 if moved is wanted else CANCELLATION), bits * LAST_BIT[size]
+    share, least = TOLERANCE[size] * (1 if moved is None else CANCELLATION), bits * LAST_BIT[size]
+    moved = wanted if moved is None else moved
     if moved.shape != wanted.shape or _is_near(found.ravel(), wanted.ravel(), share):
-        return None
+        return None, None
     flat = [array.ravel() for array in (found, wanted, moved)]
-    count, most = 0, 0.0
+    most, wrong = 0.0, []
     with np.errstate(all="ignore"):
         largest = max((_largest(one) for _, one, _ in _blocks(flat)), default=0.0)
         change = max((_largest(other - one) for _, one, other in _blocks(flat)), default=0.0)
-        for one, other, third in _blocks(flat):
+        for number, (one, other, third) in enumerate(_blocks(flat)):
             distances = np.abs(one - other)
             bound = least + share * largest + MARGIN * np.abs(third - other) + SPREAD * change
             is_same = (one == other) | (np.isnan(one) & np.isnan(other))
             # Rounding decides if the plan's own results change between finite and not finite.
             is_close = (distances <= bound) | (np.isfinite(third) != np.isfinite(other))
-            wrong = distances[~(is_same | is_close)]
-            count, most = count + wrong.size, float(np.max(wrong, initial=most))
-    return f"by {most:.3g} in {count} elements" if count else None
+            indices = np.flatnonzero(~(is_same | is_close))
+            wrong.append(indices + number * _BLOCK)
+            most = float(np.max(distances[indices], initial=most))
+    places = np.concatenate(wrong) if wrong else np.empty(0, int)
+    if not places.size:
+        return None, None
+    is_few = places.size <= max(1, FEW * found.size) and most <= NEAR * largest
+    return f"by {most:.3g} in {places.size} elements", places if is_few else None
 
 
 def _is_near(found: Any, wanted: Any, share: float) -> bool:

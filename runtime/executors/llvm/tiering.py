@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from ..plan.plan import Plan
     from .jit_function import JitFunction
     from .native_calls import NativePart
+    from .rounding_doubts import Doubts
 
 HOT = 0.1
 """Seconds that a graph must have run before a further call compiles it, which takes about as long for a small graph."""
@@ -224,7 +225,8 @@ class TierState:
         self._job: Job | None = None
         self.kernel_of: JitFunction | None = None  # native code that later calls run without Python
         self._again = 0.0  # seconds of the plan after which native code that was slower is tried again
-        self._vain = 0  # calls in which native code gave up before the comparison
+        self._vain = 0  # comparisons that left the difference unknown
+        self._doubts: Doubts | None = None
         self._times: tuple[list[float], list[float]] = ([], [])
 
     def is_of(self, plan: Runner) -> bool:
@@ -265,12 +267,14 @@ class TierState:
     def _trusted(self, native: JitFunction, arguments: Sequence[Any]) -> Sequence[Any]:
         """Run both, and discard native code with different results."""
         from .first_call_check import compared
+        from .rounding_doubts import Doubts
 
+        self._doubts = self._doubts or Doubts()
         planned, compiled = self._times
         plan = functools.partial(measured, self._plan, planned)
         rehearse = functools.partial(self._measured, native.rehearsed, compiled)
         start = time.perf_counter()
-        results, difference = compared(native, plan, arguments, rehearse, not self._vain)
+        results, difference = compared(native, plan, arguments, rehearse, not self._vain, self._doubts)
         compiler.spend(time.perf_counter() - start - planned[0])
         if difference == "":
             if self.pattern is None:

@@ -14,6 +14,7 @@ from agc.runtime.executors import EXECUTORS
 from agc.runtime.executors.llvm import JitFunction, exclusive, first_call_check, jit_function, tiering
 from agc.runtime.executors.llvm.codegen.rule_registry import ELEMENTWISE, load
 from agc.runtime.executors.llvm.first_call_check import compared
+from agc.runtime.executors.llvm.rounding_doubts import Doubts, Places
 from agc.runtime.ops.state import own_arrays
 
 
@@ -123,12 +124,14 @@ def test_random_numbers_are_drawn_once_a_call(hot: None) -> None:
     assert [runner.run([])[0].tolist() for _ in range(20)] == wanted
 
 
-def unlike(found: Any, function: Callable[..., Any], *arrays: Any) -> str | None:
+def unlike(
+    found: Any, function: Callable[..., Any], *arrays: Any, doubts: Doubts | None = None
+) -> str | None:
     """How the results differ from the plan's where native code gives `found`."""
     graph = tf.function(function).get_concrete_function(*map(tf.constant, arrays)).graph
     native = JitFunction(graph)
     native._run = lambda arguments: (np.asarray(found),)  # type: ignore[method-assign]
-    return compared(native, EXECUTORS["plan"](graph), list(arrays))[1]
+    return compared(native, EXECUTORS["plan"](graph), list(arrays), doubts=doubts)[1]
 
 
 def test_rounding_errors_are_no_difference() -> None:
@@ -147,6 +150,44 @@ def test_rounding_may_decide_about_other_elements_than_in_the_second_run_of_the_
     above = np.full(2, np.nextafter(np.float32(1), np.float32(2)))
     assert unlike(np.float32([1, 2]), stepped, above) == ""
     assert unlike(np.float32([1, 2]), stepped, above + np.float32(0.5))
+
+
+def test_a_few_elements_may_differ_more_but_not_the_same_ones_again() -> None:
+    """As in the gradient of a ReLU of a number next to zero."""
+    x = np.linspace(-1, 1, 64, dtype=np.float32)
+
+    def after(*calls: tuple[list[int], float]) -> list[str | None]:
+        doubts = Doubts()
+        return [
+            unlike(x + np.isin(range(64), at) * np.float32(by), relu, x, doubts=doubts) for at, by in calls
+        ]
+
+    def relu(x: Any) -> Any:
+        return tf.nn.relu(x) - tf.nn.relu(-x)
+
+    assert after(([3], 0.1), ([5], 0.1)) == [None, ""]
+    assert after(([3], 0.1), ([], 0.0)) == [None, ""]
+    assert after(([3, 9], 0.1), ([3], 0.1), ([9], 0.1)) == [None, None, ""]
+    again = "number 0, [64], differs in elements [9] again"
+    assert after(([3, 9], 0.1), ([7, 9], 0.1), ([9], -0.1)) == [None, None, again]
+    assert after(([3], 0.2)) == ["number 0, float32[64], differs by 0.2 in 1 elements"]
+    assert after(([*range(9)], 0.1)) == ["number 0, float32[64], differs by 0.1 in 9 elements"]
+
+
+def test_elements_of_results_with_other_shapes_are_not_the_same() -> None:
+    doubts = Doubts()
+    found = [doubts.after({0: Places((size,), np.array([3]))}) for size in (4, 5, 6, 7, 7, 7)]
+    assert found == [None] * 5 + ["number 0, [7], differs in elements [3] again"]
+
+
+def test_programs_that_draw_random_numbers_have_no_second_run_of_the_plan() -> None:
+    wanted = np.linspace(-1, 1, 64, dtype=np.float32)
+
+    def examined(by: float) -> str | None:
+        return first_call_check._insensitive([wanted + np.float32(by)], [wanted], None, Doubts())
+
+    assert examined(2e-3) == ""
+    assert examined(4e-3) == "number 0, float32[64], differs by 0.004 in 64 elements"
 
 
 def test_the_last_bits_of_cancelled_numbers_are_no_fault(hot: None, caplog: pytest.LogCaptureFixture) -> None:
