@@ -348,7 +348,8 @@ def solved_by_blas(half: Array, rhs: Array, is_lower: bool) -> Array | None:
         return None
     outer, (size, columns) = np.broadcast_shapes(half.shape[:-2], rhs.shape[:-2]), rhs.shape[-2:]
     _demand_regular(half)
-    half = half if half.itemsize in half.strides[-2:] else np.ascontiguousarray(half)
+    near, far = sorted(half.strides[-2:])  # a view may repeat rows, or run backwards
+    half = half if near == half.itemsize and far >= size * near else np.ascontiguousarray(half)
     x = np.array(np.broadcast_to(rhs, outer + rhs.shape[-2:]), order="C")
     halves = np.broadcast_to(half, outer + half.shape[-2:])
     step = max(columns // _PARTS, _STRIP) if size * size * columns > _LARGE_SYSTEM else max(columns, 1)

@@ -219,6 +219,21 @@ def test_large_triangles(dtype: Any, size: int, columns: int, lower: bool) -> No
         tf.linalg.triangular_solve(a, b, lower=lower)
 
 
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda a: tf.reverse(a, [0]),
+        lambda a: tf.reverse(a, [0, 1]),
+        lambda a: tf.transpose(tf.reverse(a, [0])),
+        lambda a: tf.broadcast_to(a[:1], a.shape),
+    ],
+)
+def test_a_large_triangle_may_be_a_view(view: Any) -> None:
+    a = view(tf.constant(matrices("float64", 130, 130) + 130.0 * (np.eye(130) + np.eye(130)[::-1])))
+    b = matrices("float64", 130, 2)
+    close(tf.linalg.triangular_solve(a, b), tf.linalg.triangular_solve(tf.constant(np.array(a)), b))
+
+
 @pytest.mark.parametrize("how", EXECUTORS)
 def test_nan_and_infinity_reach_the_unknowns_that_depend_on_them(how: str) -> None:
     matrix = tf.constant([[1.0, np.nan, np.nan], [1.0, np.inf, 0.0], [2.0, 0.0, 1.0]])
