@@ -76,11 +76,14 @@ static int put_items(Literal *literal, PyObject *x, int axis)
     return 1;
 }
 
-/* Return a nest as an array of the type of the literal; None if it has other values. */
+/* Return a nest as an array of the type of the literal; None if it has other values, or its first items are long. */
 static PyObject *array_of(Literal *literal, PyObject *x)
 {
     PyObject *array = PyArray_SimpleNew(literal->rank, literal->sizes, literal->type);
-    if (array == NULL) return NULL;
+    if (array == NULL) {
+        PyErr_Clear(); /* no memory for these sizes, which a ragged nest does not have */
+        Py_RETURN_NONE;
+    }
     literal->next = PyArray_BYTES((PyArrayObject *)array);
     if (!put_items(literal, x, 0)) Py_SETREF(array, Py_NewRef(Py_None));
     return array;

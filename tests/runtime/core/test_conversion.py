@@ -82,3 +82,8 @@ def test_the_extension_converts_as_python_does(dtype: str | None, monkeypatch: A
     by_extension = list(map(converted, NESTS))
     monkeypatch.setattr(conversion, "literal_array", lambda value, dtype: None)
     assert by_extension == list(map(converted, NESTS))
+
+
+def test_a_ragged_nest_with_long_items_takes_no_memory() -> None:
+    with pytest.raises(ValueError, match="non-rectangular"):
+        tf.constant([[[0] * 20_000] + [[0]] * 20_000] + [[[0]]] * 20_000)
