@@ -108,9 +108,11 @@ def _optimized(graph: Graph, arguments: Sequence[Any], with_sizes: bool) -> Grap
     """Return the optimized graph for inputs of these types or constants."""
     from ...functionalize.shapes import specialized
     from ...optimize import OptimizerOptions, dce, optimize_for_shapes, regroup_products, schedule_updates
+    from ...optimize import widen_narrow_floats as widen
+    from .codegen.element_formulas import computes
 
     needed = dce.run(graph, OptimizerOptions())  # dead operations must not be reasons to refuse the graph
-    plain = optimize_for_shapes(specialized(needed, arguments, with_sizes))
+    plain = widen.run(optimize_for_shapes(specialized(needed, arguments, with_sizes)), computes)
     return schedule_updates.run(regroup_products.run(plain))
 
 

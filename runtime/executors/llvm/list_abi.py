@@ -22,7 +22,7 @@ from ...functionalize.varying_shapes import VaryingType
 from ...ir.value_types import ListType, TensorType, VariableType
 from ...ops.lists.tensor_array import Growing, PersistentArray
 from .arena import HEAD
-from .codegen.llvm_types import COMPILED
+from .codegen.llvm_types import CONVERTED
 from .codegen.rule_registry import RefusedError
 
 COUNT = TensorType(dtypes.int64, ())
@@ -200,5 +200,5 @@ def demand_compiled(spec: ListType) -> None:
         elements = parts_of(spec)
     except RefusedError as refusal:
         raise CannotCompileError([str(refusal)]) from None
-    if any(element.dtype not in COMPILED for element in elements):
+    if any(element.dtype not in CONVERTED for element in elements):
         raise CannotCompileError([f"{spec} is not compiled"])

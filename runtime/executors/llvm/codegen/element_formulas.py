@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ....ir.graph import Operation
 from ....ir.op_def import OpDef
 from .llvm_types import Element, Register, ir
-from .rule_registry import ELEMENTWISE, ElementRule, Site, load
+from .rule_registry import ELEMENTWISE, LOWERINGS, MOVING, ElementRule, Site, load
 
 if TYPE_CHECKING:
     from ..libm.formula_builder import Number
@@ -84,3 +84,8 @@ def element_rule(op: OpDef) -> ElementRule | None:
     if op.name not in ELEMENTWISE and op.formula is not None:
         ELEMENTWISE[op.name] = rule_of_formula(op.formula)
     return ELEMENTWISE.get(op.name)
+
+
+def computes(op: OpDef) -> bool:
+    """Return whether a rule lowers an operation and computes with elements."""
+    return (element_rule(op) is not None or op.name in LOWERINGS) and op.name not in MOVING

@@ -4,7 +4,8 @@ bool        i1; a byte in memory
 int32 …     i32 …
 float32 …   half, float, double
 complex64   a `ComplexPair` of floats, adjacent in memory
-bfloat16 …  i16 …: the bits, which are only moved; kernels compute with them
+bfloat16    i16: the bits, which are moved and converted; float32 computes
+float8 …    i8: the bits, which are only moved; kernels compute with them
 """
 
 from __future__ import annotations
@@ -35,7 +36,10 @@ COMPILED = frozenset({*dtypes.ALL} - {dtypes.string})
 """Dtypes that LLVM computes with."""
 
 STORED = COMPILED | frozenset(dtypes.NARROW_FLOATS)
-"""Dtypes that native code keeps in memory. Those not in `COMPILED` are only moved."""
+"""Dtypes that native code keeps in memory. Those not in `COMPILED` are only moved, or converted."""
+
+CONVERTED = COMPILED | {dtypes.bfloat16}
+"""Dtypes of casts."""
 
 
 @functools.cache

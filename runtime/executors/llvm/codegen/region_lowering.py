@@ -13,7 +13,8 @@ from typing import Any
 from .... import dtypes
 from ....functionalize.errors import CannotCompileError, Reason
 from ....ir.graph import Constant, Graph, Operand, Operation, Value
-from ....ir.value_types import TensorType
+from ....ir.value_types import ListType, TensorType
+from ....ops.math.cast import cast_op
 from ..background_compiler import pausing
 from ..diagnostics import BrokenRuleError
 from .dynamic_shapes import agreeing
@@ -32,7 +33,7 @@ from .lazy_values import (
     Scalar,
     is_heavier,
 )
-from .llvm_types import COMPILED, STORED, constant
+from .llvm_types import COMPILED, CONVERTED, STORED, constant
 from .materialization import DEEPEST, HEAVIEST, Values
 from .rule_registry import LOWERINGS, MOVING, SIZED, ElementRule, RefusedError, Site, load
 
@@ -223,12 +224,18 @@ class Region(Values):
 
 
 def _demand_computed(operation: Operation) -> None:
-    """Refuse dtypes that LLVM cannot compute with, except in rules that only move elements."""
+    """Refuse dtypes that LLVM cannot compute with, except in rules that only move or convert elements.
+
+    Rules of lists convert elements where they add some.
+    """
     if operation.type in MOVING:
         return
-    for operand in (*operation.inputs, *operation.outputs):
+    values = (*operation.inputs, *operation.outputs)
+    converts = operation.op is cast_op or any(isinstance(value.spec, ListType) for value in values)
+    taken = CONVERTED if converts else COMPILED
+    for operand in values:
         dtype = getattr(operand.spec, "dtype", None)
-        if dtype is not None and dtype not in COMPILED:
+        if dtype is not None and dtype not in taken:
             raise RefusedError(f"{dtype.name} is not compiled")
 
 

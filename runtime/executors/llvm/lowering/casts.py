@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from .... import dtypes
 from ..codegen.function_builder import Emitter
-from ..codegen.half_floats import half_of_double
+from ..codegen.half_floats import bfloat16_of_single, half_of_double, single_of_bfloat16
 from ..codegen.lazy_values import LazyValue, Shape
 from ..codegen.llvm_types import ComplexPair, Element, Register, constant, integer, ir, register_type
 from ..codegen.region_lowering import Region
@@ -26,6 +26,10 @@ def converted(e: Emitter, x: Element, own: dtypes.DType, wanted: dtypes.DType) -
     """Return an element converted to another dtype."""
     if own is wanted:
         return x
+    if own is dtypes.bfloat16:
+        return converted(e, single_of_bfloat16(e.b, x), dtypes.float32, wanted)
+    if wanted is dtypes.bfloat16:
+        return bfloat16_of_single(e.b, converted(e, x, own, dtypes.float32))
     if wanted.is_bool:
         return _truth(e, x, own)
     if isinstance(x, ComplexPair):
@@ -52,6 +56,19 @@ def each(
     """Return an elementwise operation that `write(e, *elements)` emits."""
     site = site_of(dtype)
     return region.computed(lambda e, site, *elements: write(e, *elements), site, dtype, shape, nodes, cost)
+
+
+def rounded(write: Callable[..., Element]) -> Callable[..., Element]:
+    """Return an elementwise rule that computes bfloat16 in float32, and rounds the result."""
+
+    def rule(e: Emitter, site: Site, *elements: Element) -> Element:
+        if site.dtype is not dtypes.bfloat16:
+            return write(e, site, *elements)
+        wide = site._replace(dtype=dtypes.float32, result=dtypes.float32)
+        found = write(e, wide, *(converted(e, x, dtypes.bfloat16, dtypes.float32) for x in elements))
+        return converted(e, found, dtypes.float32, dtypes.bfloat16)
+
+    return rule
 
 
 def widened(region: Region, node: LazyValue) -> LazyValue:

@@ -24,14 +24,16 @@ from ..codegen.lazy_values import Buffer, Index, LazyValue, Scalar
 from ..codegen.llvm_types import Register, integer
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError, lowers, site_of
-from .casts import converted
+from . import elementwise
+from .casts import converted, rounded
 from .dynamic_slices import sized_parts
-from .elementwise import add
 from .indexing import in_range, key_parts, selected
 from .list_memory import Cells, List, Lists, One, UnallocatedArray, copied, made
 from .reshape import known
 from .scatter import combined_at
 from .tensor_arrays import cells_of, changed, own_value
+
+add = rounded(elementwise.add)
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from ..codegen.lazy_values import Buffer, Index, IndexMap, LazyValue
 from ..codegen.llvm_types import Element, Register, integer
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError, Site, lowers, site_of
+from .casts import rounded
 from .elementwise import add, divide, larger, multiply, smaller, subtract
 from .fill import asked_shape, shape_of
 from .indexing import batch_rank, check_indices, coordinates, coordinates_in, in_range
@@ -56,7 +57,7 @@ def combined_at(
         raise RefusedError(f"scatter_{how} of {where.dtype.name} is not compiled")
     sizes = updates.shape if shape is None else tuple(shape)
     source = region.readable(updates)
-    site = site_of(where.dtype)
+    site, combine = site_of(where.dtype), rounded(_WAYS[how])
     if 0 in sizes:
         return where
     if not where.size:
@@ -66,7 +67,7 @@ def combined_at(
         number = Index.of(where.shape, list(target(indices))).flat(e)
         element = source.at(e, Index.of(tuple(sizes), indices).within(e, source.shape))
         old = e.load(where.dtype, where.address, number)
-        e.store(where.dtype, where.address, number, _WAYS[how](e, site, old, element))
+        e.store(where.dtype, where.address, number, combine(e, site, old, element))
     return where
 
 
