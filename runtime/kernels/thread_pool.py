@@ -48,6 +48,7 @@ class _Job:
             self.closed = True
             while self.active:
                 self.lock.wait()
+        del self.work  # threads that have not returned yet would keep the arrays
 
 
 class _Crew:
