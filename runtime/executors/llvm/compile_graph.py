@@ -7,6 +7,7 @@ Each step raises `CannotCompileError` with its reasons.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -134,10 +135,13 @@ def _unit(
     total = sum(sizes.values())
     large = {i: donors[i] for i in donors if sizes[i] >= _FEWEST and total > LONG}
     outlined = graph if is_measured or is_located else outline_repeats.run(graph)
-    try:
+    with contextlib.suppress(TooLateError):
         return CompilationUnit(outlined, is_measured, large, Donation.EARLY, is_located, tasks)
-    except TooLateError:
+    with contextlib.suppress(TooLateError):
         return CompilationUnit(graph, is_measured, large, Donation.LAST, is_located, tasks)
+    return CompilationUnit(
+        graph, is_measured, {}, Donation.LAST, is_located, tasks
+    )  # the nests themselves may fail
 
 
 def text(graph: Graph) -> str:
