@@ -92,7 +92,7 @@ def _check_rows(indices: shapes.Dims, updates: shapes.Dims, shape: shapes.Dims) 
 @scatter_variable.kernel
 def _(variable: Any, indices: Array, updates: Array, how: str, nd: bool) -> Array:
     own = own_array(variable)
-    if own is not None and own.dtype not in dtypes.NARROW:
+    if own is not None and own.dtype not in dtypes.NARROW and how != "div":  # integers are divided one by one
         return _scattered(own, indices, updates, how, nd, own)
     return update(variable, _scattered, indices, updates, how, nd)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import math
 from collections.abc import Callable, Sequence
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ....config.threading import threads_within
+from ....core.deferred_signals import deferred_signals
 from ....core.shapes import reduced
 from ....kernels.thread_pool import run_in_pool
 from .tile_codegen import FusedKernelSource, Result
@@ -25,7 +27,7 @@ class Fused:
     """A fused operation: `block` computes one tile, `whole` computes small tensors at once.
 
     `into` has for each result the number of the argument that donates its array. Arguments after the operands are
-    arrays for results, or None.
+    arrays of variables for results, or None.
     """
 
     def __init__(self, recipe: FusedKernelSource, into: Sequence[int | None]) -> None:
@@ -40,7 +42,8 @@ class Fused:
         self.block, self.whole = block, whole
 
     def __call__(self, *arguments: Any) -> Sequence[Any]:
-        operands = arguments[: len(self.recipe.region.inputs)]
+        count = len(self.recipe.region.inputs)
+        operands = arguments[:count]
         shapes = tuple([x.shape for x in operands])
         try:
             layout = self._layouts[shapes]
@@ -48,9 +51,13 @@ class Fused:
             layout = self._laid_out(shapes)
         if layout is None:
             return self.whole(*operands)
+        overwrites = any(place is not None for place in arguments[count:])
         try:
-            return _Run(self, layout, arguments).results()
+            with deferred_signals() if overwrites else contextlib.nullcontext():
+                return _Run(self, layout, arguments).results()
         except Exception:
+            if overwrites:
+                raise  # an operand may be half overwritten
             return self.whole(*operands)  # fails at the operation that caused the exception
 
     def _laid_out(self, shapes: tuple[Any, ...]) -> TilingLayout | None:
