@@ -16,6 +16,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ..core.fp_errors import SILENCE, begin, end
+from ..core.inner_thread import InnerThread
 
 if TYPE_CHECKING:
     from queue import SimpleQueue
@@ -66,7 +67,7 @@ class _Crew:
                 self.jobs = SimpleQueue()
             while self.size < size:
                 self.size += 1
-                threading.Thread(target=_serve, args=(self.jobs,), name="agc-crew", daemon=True).start()
+                InnerThread(target=_serve, args=(self.jobs,), name="agc-crew", daemon=True).start()
 
 
 def _serve(jobs: SimpleQueue[_Job]) -> None:

@@ -25,6 +25,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
 from ...core import program_time
+from ...core.inner_thread import InnerThread
 from .parallel_codegen import frequent_switches
 
 Result = TypeVar("Result")
@@ -103,7 +104,7 @@ class Compiler:
     def _start(self) -> None:
         """Start the thread, unless it runs or the process exits."""
         if self._thread is None and not self._is_closing:
-            self._thread = threading.Thread(target=self._work, name="agc-compiler", daemon=True)
+            self._thread = InnerThread(target=self._work, name="agc-compiler", daemon=True)
             self._thread.start()
 
     def _work(self) -> None:

@@ -15,6 +15,8 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from ...core.inner_thread import InnerThread
+
 _PASSES = "LLVMPY_RunNewModulePassManager"
 _EMIT = "LLVMPY_TargetMachineEmitToMemory"
 
@@ -62,7 +64,7 @@ class Tasks(contextlib.ExitStack):
 
     def _start(self) -> None:
         # A process waits for these threads before it exits, since LLVM must not be interrupted.
-        thread = threading.Thread(target=self._run_promptly, name="agc-codegen")
+        thread = InnerThread(target=self._run_promptly, name="agc-codegen")
         with contextlib.suppress(RuntimeError):  # if no thread can be started, this one does the work
             thread.start()
             self._threads.append(thread)

@@ -6,6 +6,7 @@
     step()                 `kept` has this array, so the new value of `w` gets another one
 
 NumPy computes large arrays without the GIL. So while other threads could read a variable, no array is overwritten.
+Signal handlers that Python runs between two parts of an update are deferred (deferred_signals.py).
 """
 
 from __future__ import annotations
@@ -17,11 +18,10 @@ from typing import Any
 
 import numpy as np
 
+from ...core.inner_thread import InnerThread
+
 LARGE = 1 << 18
 """The bytes of the smallest arrays for which it is worth the time to look for other references."""
-
-THREADS = "agc-"
-"""The beginning of the names of the threads that compile or compute, and read no variables."""
 
 
 def own_array(variable: Any, old: Any = None, otherwise: Any = None) -> Any:
@@ -34,9 +34,14 @@ def own_array(variable: Any, old: Any = None, otherwise: Any = None) -> Any:
 
 
 def is_alone() -> bool:
-    """Return whether no other thread runs Python code of the program."""
+    """Return whether no other thread could run Python code of the program, which may read variables."""
     own = threading.get_ident()
-    return all(thread.ident == own or thread.name.startswith(THREADS) for thread in threading.enumerate())
+    others = [thread for thread in threading.enumerate() if thread.ident != own]
+    # Threads that the module `threading` did not start have frames, too.
+    return (
+        all(isinstance(each, InnerThread) for each in others)
+        and len(sys._current_frames()) <= len(others) + 1
+    )
 
 
 def _unshared(variable: Any, old: Any, most: tuple[int, int]) -> Any:

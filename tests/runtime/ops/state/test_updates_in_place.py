@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
+import _thread
+import signal
 import sys
 import threading
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import agc.runtime as tf
 import numpy as np
 import pytest
+from agc.runtime.data import prefetch_threads
 from agc.runtime.executors import EXECUTORS
+from agc.runtime.executors.plan.fusion import fused_kernel
 from agc.runtime.ops.framework.eager_calls import native
 
 needs_llvm = pytest.mark.skipif("native" not in EXECUTORS, reason="native code needs a compiler")
 in_place = pytest.mark.skipif(native is None, reason="the C extension updates in place")
+
+
+@pytest.fixture(autouse=True)
+def no_threads_of_the_test_runner(monkeypatch):
+    """Hide the threads of the test runner: while others run, no array is overwritten."""
+    before = sys._current_frames().keys() - {threading.get_ident()}
+    frames, threads = sys._current_frames, threading.enumerate
+    monkeypatch.setattr(
+        sys, "_current_frames", lambda: {i: x for i, x in frames().items() if i not in before}
+    )
+    monkeypatch.setattr(threading, "enumerate", lambda: [x for x in threads() if x.ident not in before])
 
 
 def address(v: tf.Variable) -> int:
@@ -168,14 +185,136 @@ def test_a_plan_leaves_a_large_array_alone_that_was_read(read, update, large):
     np.testing.assert_array_equal(large.numpy(), eager.numpy())
 
 
-def test_a_plan_overwrites_no_array_while_another_thread_may_read_it(large):
-    before, done = address(large), threading.Event()
-    reader = threading.Thread(target=done.wait)
-    reader.start()
+@pytest.fixture
+def halfway(monkeypatch):
+    """Return a function that sets what is called once in the middle of the next tiled update."""
+    calls: list[Callable[[], Any]] = []
+    compute = fused_kernel._Run.compute
+
+    def compute_and_call(run: Any, number: int, buffers: Any) -> None:
+        compute(run, number, buffers)
+        if number == 1 and calls:
+            calls.pop()()
+
+    monkeypatch.setattr(fused_kernel._Run, "compute", compute_and_call)
+    return calls.append
+
+
+def in_thread(work: Callable[[], Any]) -> Any:
+    threading.Thread(target=work).start()
+
+
+def in_foreign_thread(work: Callable[[], Any]) -> Any:
+    begun = threading.Event()
+    _thread.start_new_thread(lambda: (begun.set(), work()), ())
+    begun.wait()
+
+
+def in_rows(work: Callable[[], Any], transformed: Callable[[Any, Any], Any]) -> Iterator[Any]:
+    """Call `work` for row 4 of a dataset, on a thread of the pipeline."""
+
+    def row(x: Any) -> Any:
+        if x == 4:
+            work()
+        return x
+
+    rows = iter(transformed(tf.data.Dataset.range(5), lambda x: tf.py_function(row, [x], tf.int64)))
+    assert [int(next(rows)) for _ in range(4)] == [0, 1, 2, 3]
+    return rows
+
+
+def in_parallel_map(work: Callable[[], Any]) -> Any:
+    return in_rows(work, lambda rows, row: rows.map(row, num_parallel_calls=2))
+
+
+def in_prefetch(work: Callable[[], Any]) -> Any:
+    return in_rows(work, lambda rows, row: rows.map(row).prefetch(1))
+
+
+@pytest.mark.parametrize("begin", [in_thread, in_foreign_thread, in_parallel_map, in_prefetch])
+def test_other_threads_read_no_half_updated_array(begin, large, halfway, monkeypatch):
+    monkeypatch.setattr(prefetch_threads, "_SLOW", 0.0)  # threads help with all rows
+    asked, answered = threading.Event(), threading.Event()
+    first, seen = large.numpy().copy(), []
+
+    def read() -> None:
+        asked.wait(60)
+        seen.append(large.numpy().copy())
+        answered.set()
+
+    thread = begin(read)
+    halfway(lambda: (asked.set(), answered.wait(60)))
     tf.function(assigned, jit_compile=False)(large)
-    done.set()
-    reader.join()
+    assert answered.is_set()
+    np.testing.assert_array_equal(seen[0], first)
+    np.testing.assert_array_equal(large.numpy(), first * 0.5 + 1)
+    del thread
+
+
+@needs_llvm
+def test_native_code_overwrites_no_array_that_a_pipeline_may_read(large, monkeypatch):
+    monkeypatch.setattr(prefetch_threads, "_SLOW", 0.0)
+    step, done = tf.function(assigned, jit_compile=True), threading.Event()
+    step(large)
+    before = address(large)
+    step(large)
+    assert address(large) == before
+    rows = in_prefetch(done.wait)
+    step(large)
     assert address(large) != before
+    done.set()
+    assert int(next(rows)) == 4
+
+
+def test_a_signal_is_handled_when_the_update_is_complete(large, halfway):
+    first, seen, before = large.numpy().copy(), [], address(large)
+    old = signal.signal(signal.SIGTERM, lambda *_: seen.append(large.numpy().copy()))
+    try:
+        halfway(lambda: signal.raise_signal(signal.SIGTERM))
+        tf.function(assigned, jit_compile=False)(large)
+        assert address(large) == before
+        np.testing.assert_array_equal(seen[0], first * 0.5 + 1)
+        large.assign(first)
+        large.assign_add(tf.zeros([2000, 400]))
+        halfway(lambda: signal.raise_signal(signal.SIGINT))
+        with pytest.raises(KeyboardInterrupt):
+            tf.function(assigned, jit_compile=False)(large)
+        np.testing.assert_array_equal(large.numpy(), first * 0.5 + 1)
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGTERM, old)
+
+
+def test_threads_of_the_pool_keep_no_array(large):
+    step, before = tf.function(assigned, jit_compile=False), address(large)
+    for _ in range(20):
+        step(large)
+        assert address(large) == before
+
+
+def test_integers_are_divided_in_a_copy():
+    """They are divided one after the other, and a signal handler may run in between."""
+    v = tf.Variable(tf.fill([300, 400], 6))
+    v.scatter_add(tf.IndexedSlices(tf.fill([1, 400], 2), [7]))
+    before = address(v)
+    v.scatter_div(tf.IndexedSlices(tf.fill([2, 400], 2), [7, 7]))
+    assert address(v) != before
+    assert (v.numpy()[6:8, 0] == [6, 2]).all()
+
+
+@pytest.mark.parametrize("jit_compile", [False, pytest.param(True, marks=needs_llvm)])
+def test_a_failed_division_leaves_the_old_value(jit_compile):
+    v = tf.Variable(tf.fill([300, 400], 6))
+    divisors = np.ones((300, 400), np.int32)
+    divisors[-1, -1] = 0
+
+    @tf.function(jit_compile=jit_compile)
+    def step(divisor):
+        v.assign((v + 1) // divisor * 3)
+
+    with pytest.raises(tf.errors.InvalidArgumentError, match="division by zero"):
+        step(divisors)
+    assert (v.numpy() == 6).all()
 
 
 def test_a_plan_keeps_the_old_value_that_it_reads_after_the_assignment(large):
