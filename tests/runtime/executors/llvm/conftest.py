@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from agc.runtime.executors.llvm import external_symbols
 from agc.runtime.executors.llvm.jit_function import JitFunction
-from agc.runtime.kernels import blas
+from agc.runtime.kernels import blas, native_pool
 from support import giving_up
 
 
@@ -19,6 +19,10 @@ def given_up(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
 
 @pytest.fixture
 def without_blas(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compile as if NumPy had no BLAS. Later tests call it, so its functions are declared before."""
+    """Compile as if NumPy had no BLAS. Later tests in the process call it: code must have found its functions before.
+
+    Otherwise their code calls the address 0.
+    """
     external_symbols.declare()
+    native_pool.with_blas()
     monkeypatch.setattr(blas, "find", lambda dtype: None)

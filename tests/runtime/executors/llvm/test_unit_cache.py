@@ -16,7 +16,6 @@ import pytest
 from agc.runtime.executors import EXECUTORS
 from agc.runtime.executors.llvm import compile_graph, first_call_check, lowering_key, tiering, unit_cache
 from agc.runtime.executors.llvm.graph_text import graph_text
-from agc.runtime.kernels import blas
 
 key = unit_cache.key  # before a fixture turns it off
 
@@ -203,9 +202,9 @@ def test_the_number_of_threads_matters(lowered: list[str], monkeypatch: pytest.M
     assert len(lowered) == 2
 
 
-def test_blas_matters(lowered: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blas_matters(lowered: list[str], request: pytest.FixtureRequest) -> None:
     tf.function(scaled, jit_compile=True)(tf.constant([1.0]))
-    monkeypatch.setattr(blas, "find", lambda dtype: None)
+    request.getfixturevalue("without_blas")
     tf.function(scaled, jit_compile=True)(tf.constant([1.0]))
     assert len(lowered) == 2
 

@@ -17,7 +17,6 @@ from agc.runtime.executors.llvm.lowering import (
     conv_tiles,
     conv_winograd,
 )
-from agc.runtime.kernels import blas
 
 
 def agree(program: Any, arrays: list[Any], bound: float = 1e-5) -> None:
@@ -125,13 +124,14 @@ OFFSETS = [
 @pytest.mark.parametrize("work", [1, 1000, 1 << 20])
 @pytest.mark.parametrize(("x", "w", "setting"), OFFSETS)
 def test_few_filters_by_products_of_overlapping_rows(
-    monkeypatch: pytest.MonkeyPatch, x: Any, w: Any, setting: dict[str, Any], work: int, has_blas: bool
-) -> None:
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, x: Any, w: Any, setting: dict[str, Any],
+    work: int, has_blas: bool,
+) -> None:  # fmt: skip
     """A block is a part of a line, some lines, or some images."""
     monkeypatch.setattr(blockwise, "_LEAST_WORK", work)
     monkeypatch.setattr(conv_by_offset, "_INSIDE", 1)
     if not has_blas:
-        monkeypatch.setattr(blas, "find", lambda dtype: None)
+        request.getfixturevalue("without_blas")
     layer = with_gradients(lambda a, b: tf.nn.relu(tf.nn.convolution(a, b, 1, **setting) + 0.5))
     agree(layer, [numbers(*x), numbers(*w)], bound=1e-4)
 
