@@ -25,8 +25,6 @@ except ImportError:
     from hashlib import blake2b
 
 _DIGEST = 32  # bytes
-_EXCESS = 256
-"""A store may have one entry in so many more than its limit."""
 _BINARY = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 _FILE = os.O_RDONLY | _BINARY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY
@@ -95,8 +93,7 @@ class Store:
 
     def write(self, entry: str, data: bytes, *context: bytes) -> None:
         """Keep data; the digest is of the name, the context and the data."""
-        number = int.from_bytes(os.urandom(8), "big")
-        draft = f"{entry}.{number:016x}.tmp"
+        draft = f"{entry}.{os.urandom(8).hex()}.tmp"
         with contextlib.suppress(OSError), self._opened(make=True) as folder:
             try:
                 handle = os.open(folder.at(draft), _NEW, 0o600, dir_fd=folder.handle)
@@ -111,12 +108,9 @@ class Store:
                 with contextlib.suppress(OSError):
                     os.unlink(folder.at(draft), dir_fd=folder.handle)
                 raise
-            room = self._room.get(folder.path)
-            if room is not None:
-                room = room[0] - 1, room[1] - len(data) - _DIGEST
-            elif number % (self.files // _EXCESS + 1):
-                return  # many processes write only once, and a look at each file would take longer than that
-            self._room[folder.path] = room if room and min(room) >= 0 else self._prune(folder)
+            files, size = self._room.get(folder.path, (0, 0))
+            room = files - 1, size - len(data) - _DIGEST
+            self._room[folder.path] = room if min(room) >= 0 else self._prune(folder)
 
     @contextlib.contextmanager
     def _opened(self, make: bool = False) -> Iterator[_Folder]:
