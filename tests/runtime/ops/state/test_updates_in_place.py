@@ -21,15 +21,28 @@ needs_llvm = pytest.mark.skipif("native" not in EXECUTORS, reason="native code n
 in_place = pytest.mark.skipif(native is None, reason="the C extension updates in place")
 
 
+def is_of_execnet(frame: Any) -> bool:
+    """Return whether a thread is one with which workers of pytest-xdist talk: it lives as long as the process."""
+    while frame.f_back is not None:
+        frame = frame.f_back
+    return "execnet" in frame.f_code.co_filename
+
+
 @pytest.fixture(autouse=True)
 def no_threads_of_the_test_runner(monkeypatch):
-    """Hide the threads of the test runner: while others run, no array is overwritten."""
-    before = sys._current_frames().keys() - {threading.get_ident()}
+    """Hide the threads of the test runner and of other tests: while any runs, no array is overwritten."""
     frames, threads = sys._current_frames, threading.enumerate
+    own = threading.get_ident()
+    of_runner = {number for number, frame in frames().items() if is_of_execnet(frame)} - {own}
+    of_tests = [x for x in threads() if x.ident != own and not isinstance(x, threading._DummyThread)]
+
+    def hidden() -> set[int | None]:  # new threads take the numbers of those that have ended
+        return of_runner | {x.ident for x in of_tests if x.is_alive()}
+
     monkeypatch.setattr(
-        sys, "_current_frames", lambda: {i: x for i, x in frames().items() if i not in before}
+        sys, "_current_frames", lambda: {i: x for i, x in frames().items() if i not in hidden()}
     )
-    monkeypatch.setattr(threading, "enumerate", lambda: [x for x in threads() if x.ident not in before])
+    monkeypatch.setattr(threading, "enumerate", lambda: [x for x in threads() if x.ident not in hidden()])
 
 
 def address(v: tf.Variable) -> int:
