@@ -51,7 +51,7 @@ class Fused:
             layout = self._laid_out(shapes)
         if layout is None:
             return self.whole(*operands)
-        overwrites = any(place is not None for place in arguments[count:])
+        overwrites = len(arguments) > count and any(place is not None for place in arguments[count:])
         try:
             with deferred_signals() if overwrites else contextlib.nullcontext():
                 return _Run(self, layout, arguments).results()
