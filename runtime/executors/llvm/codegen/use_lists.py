@@ -98,7 +98,7 @@ class UseLists:
     def is_alone(self, operation: Operation, node: LazyValue) -> bool:
         """Return whether no other node aliases this node's memory from `operation` on."""
         memory = memory_of(node) if node.storage is not None or isinstance(node, Buffer) else frozenset()
-        for register in memory:
+        for register in memory:  # nodes without readers get none before they are bound, and recorded, again
             for each in [each for each in self._at[register] if not self._readers[each]]:
                 del self._at[register][each]
         others = itertools.chain(self._given, *[self._at[register] for register in memory])
