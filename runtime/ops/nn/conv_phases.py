@@ -7,7 +7,7 @@
                   dx[1], dx[3], … = conv(dy, [w[1]])
 
 No product has a zero between the elements of `dy` as a factor, and no two threads add to the same element.
-The zeros around `dy` are factors. With strides or one channel of a group, a filter that is not finite is multiplied
+The zeros around `dy` are factors. With strides or filters for each channel, a filter that is not finite is multiplied
 offset by offset instead. As in native code and TensorFlow, NaN reaches only the elements that are multiplied by it.
 """
 
@@ -23,7 +23,7 @@ import numpy as np
 
 from ..framework.op_families import Array
 from .conv_kernel import convolved
-from .window_geometry import Sliding
+from .window_geometry import Sliding, is_by_channel
 
 
 class _Phase(NamedTuple):
@@ -44,7 +44,8 @@ def input_gradient(dy: Array, filter: Array, slide: Sliding, groups: int) -> Arr
     taken, given = filter.shape[-2:]
     inner = given // groups
     is_single = math.prod(slide.strides) == 1
-    if (taken == 1 or not is_single) and not np.isfinite(filter).all():
+    is_by_offset = not is_single or is_by_channel(slide.window, taken, groups, given)
+    if is_by_offset and not np.isfinite(filter).all():
         return _by_offset(dy, filter, slide, groups)
     dx = (np.empty if is_single and dy.size else np.zeros)((len(dy), *slide.sizes, taken * groups), dy.dtype)
     if taken > 1 or groups == 1:

@@ -16,6 +16,7 @@ the first element, rounded down.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -27,6 +28,15 @@ from ..framework.op_families import wrong
 Array = Any
 Pairs = tuple[int, ...]
 """Explicit paddings, flat: before and after the first axis, before and after the second …"""
+
+SMALL = 32
+"""The elements of a window up to which loops over windows have code for each of them."""
+
+_FILTERS = 8
+"""The most large filters of a channel: more are a matrix that is wide enough for BLAS."""
+
+_CHANNELS = 8
+"""The fewest channels with large filters: loops over fewer take as long as the products of BLAS, or longer."""
 
 
 class Sliding(NamedTuple):
@@ -220,3 +230,19 @@ def read_padding(padding: Any, spatial: int, channels_first: bool, what: str) ->
     if min(flat) < 0:
         raise ValueError(f"{what}: all padding must be at least 0: {padding!r}")
     return "EXPLICIT", flat
+
+
+def is_by_channel(window: Sequence[int], taken: int, groups: int, given: int) -> bool:
+    """Return whether a convolution computes each channel by itself, with one filter or a few of them.
+
+    All executors ask this function: gradients by channel do not multiply the zeros around the result's gradient, which
+    shows where the filter is NaN.
+
+    Args:
+        window: the sizes of the window.
+        taken: the input channels of a group.
+        groups: the number of groups.
+        given: the number of filters.
+    """
+    each = given // groups
+    return taken == 1 and (math.prod(window) * each <= SMALL or (each <= _FILTERS and groups >= _CHANNELS))

@@ -32,7 +32,7 @@ from . import conv_by_channel as by_channel
 from . import conv_by_offset, conv_one_matrix, conv_winograd
 from .blas_calls import Matrix, multiply_add, one_thread
 from .casts import as_dtype, widened
-from .conv_by_channel import ConvolvedByChannel, is_by_channel
+from .conv_by_channel import ConvolvedByChannel
 from .conv_windows import PART_BYTES, PARTS, BlockwiseConvolution, Windows, aligned
 from .elementwise import add
 from .fill import shape_of
@@ -82,7 +82,7 @@ class Setting:
         return Windows(self.count, self.slide, self.channels, self.taken, dtype.size)
 
     def is_by_channel(self, dtype: dtypes.DType) -> bool:
-        return is_by_channel(self.windows(dtype), self.given)
+        return self.windows(dtype).are_by_channel(self.given)
 
     def refuse_empty(self, *nodes: LazyValue) -> None:
         if not all(node.size for node in nodes) or not math.prod(self.result):
@@ -132,7 +132,7 @@ def _convolved(e: Emitter, windows: Windows, source: Buffer, filters: Buffer) ->
         return conv_by_offset.ConvolvedByOffset(windows, source, filters)
     if conv_one_matrix.is_usable(windows, dtype, given):
         return conv_one_matrix.convolved(e, windows, source, filters)
-    kind = ConvolvedByChannel if is_by_channel(windows, given) else Convolved
+    kind = ConvolvedByChannel if windows.are_by_channel(given) else Convolved
     return kind(windows, source, filters)
 
 

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from typing import Any
 
+from ....ops.nn.window_geometry import SMALL
 from ..codegen.blockwise import RowBlock, RowBlocks
 from ..codegen.dynamic_sizes import Size
 from ..codegen.function_builder import Emitter
@@ -23,27 +24,14 @@ from ..codegen.lazy_values import Buffer, Index, IndexMap, LazyValue
 from ..codegen.llvm_types import Element, Register, constant, integer
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import site_of
-from .conv_windows import PARTS, BlockwiseConvolution, Windows
+from .conv_windows import PARTS, BlockwiseConvolution
 from .elementwise import add, multiply
 from .reduction_codegen import reduced
 from .reduction_kinds import sums
-from .window_places import SMALL, element_place, window_place
+from .window_places import element_place, window_place
 
 _COLUMNS = 8
 """The most windows whose products are added before a sum is stored."""
-
-_FILTERS = 8
-"""The most large filters of a channel: more are a matrix that is wide enough for BLAS."""
-
-_CHANNELS = 8
-"""The fewest channels with large filters: loops over fewer take as long as the products of BLAS, or longer."""
-
-
-def is_by_channel(windows: Windows, given: int) -> bool:
-    """Return whether each channel has a filter of its own, or few of them."""
-    each = given // windows.groups
-    is_small = math.prod(windows.slide.window) * each <= SMALL
-    return windows.taken == 1 and (is_small or (each <= _FILTERS and windows.groups >= _CHANNELS))
 
 
 def _written_out(window: Sequence[int]) -> int:

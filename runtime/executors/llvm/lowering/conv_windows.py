@@ -14,7 +14,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from ....ops.nn.window_geometry import Sliding
+from ....ops.nn.window_geometry import Sliding, is_by_channel
 from ..codegen.blockwise import Blockwise, RowBlock, RowBlocks
 from ..codegen.function_builder import Emitter
 from ..codegen.lazy_values import Buffer, Index
@@ -58,6 +58,10 @@ class Windows:
     def row_bytes(self) -> int:
         """The bytes of a row of the matrix of windows."""
         return self.inside * self.size
+
+    def are_by_channel(self, given: int) -> bool:
+        """Return whether each channel is computed by itself, with so many filters."""
+        return is_by_channel(self.slide.window, self.taken, self.groups, given)
 
     def extents(self, lengths: Sequence[int]) -> list[int]:
         """Return the sizes of the part of an image that this many windows cover."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 
 from .... import dtypes
 from ....ir.graph import Operation
-from ....ops.nn.window_geometry import Sliding, sliding
+from ....ops.nn.window_geometry import SMALL, Sliding, sliding
 from ..codegen.blockwise import Scratch
 from ..codegen.function_builder import Emitter
 from ..codegen.lazy_values import Buffer, ConstantArray, Index, IndexMap, LazyValue, Shape
@@ -24,7 +24,7 @@ from .elementwise import add, compared
 from .fill import shape_of
 from .reduction_codegen import reduced
 from .reduction_kinds import ReductionKind, maxima, sums
-from .window_places import SMALL, element_place, window_place
+from .window_places import element_place, window_place
 
 Place = tuple[Register, Register]
 """Whether there is such an element, and its index, or 0."""

@@ -10,9 +10,6 @@ from ....ops.nn.window_geometry import Sliding
 from ..codegen.function_builder import Emitter
 from ..codegen.llvm_types import Register, integer
 
-SMALL = 32
-"""The elements of a window up to which loops over windows have code for each of them."""
-
 
 def element_place(
     e: Emitter, slide: Sliding, axis: int, window: Register, number: Register

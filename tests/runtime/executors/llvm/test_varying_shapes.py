@@ -175,8 +175,9 @@ def test_automatic_mode_decides_once_for_all_sizes(monkeypatch: pytest.MonkeyPat
     monkeypatch.delenv("AGC_JIT", raising=False)
     monkeypatch.setattr(tiering, "ask", tiering._compile)
     monkeypatch.setattr(tiering, "HOT", -1.0)
-    monkeypatch.setattr(tiering, "is_known", lambda planned, compiled, best: True)  # a busy machine delays nothing
-    monkeypatch.setattr(tiering, "AGAIN", 1e-9)  # a second trial, if native code loses the first, follows at once
+    # A trial is one call of each, and another trial follows at once if native code loses it on a busy machine.
+    monkeypatch.setattr(tiering, "is_known", lambda planned, compiled, best: True)
+    monkeypatch.setattr(tiering, "AGAIN", 1e-9)
     monkeypatch.setattr(tiering.compiler, "left", lambda: np.inf)
     graph = tf.function(recurrence, input_signature=[BATCH]).get_concrete_function().graph
     runner = tiering.TieredRunner(graph, EXECUTORS["plan"](graph))

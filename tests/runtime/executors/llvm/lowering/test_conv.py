@@ -203,6 +203,19 @@ def test_gradients_of_dilated_depthwise_convolutions_read_the_windows_alone(odd:
     agree(gradient, [numbers(1, 5, 3, 2), filters])
 
 
+@pytest.mark.parametrize("filters", [4, 32])
+def test_a_filter_of_nan_is_multiplied_by_the_zeros_around_unless_channels_are_separate(filters: int) -> None:
+    filter = numbers(3, 1, 1, filters)
+    filter[0, 0, 0, 0] = np.nan
+
+    def gradient(dy: Any, filter: Any) -> Any:
+        return tf.nn.conv2d_transpose(dy, filter, [1, 9, 1, 1], 1)
+
+    arrays = [numbers(1, 9, 1, filters), filter]
+    agree(gradient, arrays)
+    assert np.isnan(gradient(*map(tf.constant, arrays))).sum() == (8 if filters == 4 else 9)
+
+
 def test_gradients_of_large_filters_are_divided_by_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(conv, "PART_BYTES", 1)
     monkeypatch.setattr(conv_one_matrix, "_COLUMNS", 2)
