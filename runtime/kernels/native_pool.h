@@ -8,8 +8,9 @@
    The caller waits only for threads that have claimed a part. If the processors are busy or no thread exists, the
    caller runs all parts itself. If it has waited much longer than it worked, it needs no threads for a while. There
    are more parts than threads, so that slow or late threads run fewer parts, and all finish at about the same time.
-   A thread that wakes on the caller's processor would only interrupt it, so it goes to sleep again. After a loop that
-   no woken thread joined, callers wake none for a while.
+   A thread that wakes on the caller's processor would only interrupt it, so it moves to another one: in virtual
+   machines, Linux may wake it there each time, though another processor is idle. If there is no other, the thread goes
+   to sleep again. After a loop that no woken thread joined, callers wake none for a while.
    There are several slots, for Python threads that run loops concurrently; if no slot is free, the caller runs its
    loop alone. An idle thread spins for some microseconds, and then sleeps. Small loops do not wake sleeping threads.
 
@@ -113,11 +114,29 @@ static int64_t take(Slot *slot, int from_the_end)
     }
 }
 
+/* Whether this thread is on another processor than the last caller, after a move if necessary. */
+static int is_beside_caller(void)
+{
+    int processor = atomic_load(&pool.processor);
+    if (processor < 0 || processor != PROCESSOR()) return 1;
+#ifdef __linux__
+    cpu_set_t allowed, others;
+    if (sched_getaffinity(0, sizeof allowed, &allowed)) return 0;
+    others = allowed;
+    CPU_CLR(processor, &others);
+    if (!CPU_COUNT(&others) || sched_setaffinity(0, sizeof others, &others)) return 0;
+    sched_setaffinity(0, sizeof allowed, &allowed);
+    return 1;
+#else
+    return 0;
+#endif
+}
+
 static void *serve(void *nothing)
 {
     while (!atomic_load(&pool.ends)) {
         int64_t calls = atomic_load(&pool.calls);
-        int processor = PROCESSOR(), is_apart = processor < 0 || processor != atomic_load(&pool.processor);
+        int is_apart = is_beside_caller();
         for (int i = 0; is_apart && i < SLOTS; i++) take(&pool.slots[i], 1);
         for (int i = 0; is_apart && i < SPINS && atomic_load(&pool.calls) == calls; i++) PAUSE();
         if (atomic_load(&pool.calls) == calls) rest(&pool.calls, calls, &pool.call, &pool.sleepers);

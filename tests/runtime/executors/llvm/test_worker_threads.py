@@ -76,6 +76,11 @@ def all_rounds(threads: int, rounds: int = 10) -> list[int]:
     return sorted(found)
 
 
+def tasks() -> set[int]:
+    """Return the threads of the process, also those that C code started."""
+    return {int(path.name) for path in pathlib.Path("/proc/self/task").iterdir()}
+
+
 def switches() -> int:
     """Return how often the threads of the process have gone to sleep."""
     texts = [path.read_text() for path in pathlib.Path("/proc/self/task").glob("*/status")]
@@ -160,6 +165,36 @@ class TestParts:
             with no_threads():
                 os.sched_setaffinity(0, processors)
         assert all(here)
+
+    @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="threads cannot be bound to a processor")
+    def test_a_thread_that_wakes_on_the_processor_of_the_caller_moves(self) -> None:
+        """Linux may wake it there each time, though another processor is idle. It may run on all of them afterwards."""
+        here: list[bool] = []
+
+        def run() -> bool:
+            here.clear()
+            run_part(part, 8, 2)
+            return all(here)
+
+        def part(begin: int, end: int) -> None:
+            here.append(threading.current_thread() is self.me)
+            time.sleep(0.001)
+
+        processors, before = os.sched_getaffinity(0), tasks()
+        try:
+            with no_threads():
+                os.sched_setaffinity(0, [min(processors)])
+            while not (started := tasks() - before):
+                run()
+            for task in started:  # it has slept on that processor
+                os.sched_setaffinity(task, processors)
+            end = time.monotonic() + 60
+            while run() and len(processors) > 1:
+                assert time.monotonic() < end
+            assert [os.sched_getaffinity(task) for task in started] == [processors] * len(started)
+        finally:
+            with no_threads():
+                os.sched_setaffinity(0, processors)
 
     @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="threads cannot be bound to a processor")
     def test_a_thread_that_could_not_join_is_not_woken_for_each_loop(self) -> None:
