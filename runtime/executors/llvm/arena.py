@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+import weakref
 from typing import Any
 
 import numpy as np
@@ -83,11 +84,16 @@ def size_of(spec: TensorType) -> int:
     return math.prod(length or 0 for length in spec.shape or ()) * spec.dtype.size
 
 
+tables: weakref.WeakSet[KeptMemory] = weakref.WeakSet()
+"""The tables of all functions."""
+
+
 class KeptMemory:
     """The table of a function's kept memory. It is owned by Python, since it outlives the code."""
 
     def __init__(self, count: int) -> None:
         self.table = np.zeros(max(count, 1), np.int64)
+        tables.add(self)
 
     def __del__(self) -> None:
         for address in self.table.tolist():

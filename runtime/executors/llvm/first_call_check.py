@@ -23,6 +23,7 @@ from ...ops.lists.tensor_array import PersistentArray
 from . import unit_cache
 from .jit_function import JitFunction
 from .rounding_doubts import FEW, NEAR, Doubts, Places
+from .runtime_library import free_kept_memory
 
 TOLERANCE = {2: 2e-2, 4: 1e-4, 8: 1e-9}
 """Tolerances by the size in bytes of a float, or of a part of a complex number."""
@@ -131,6 +132,8 @@ def is_trusted(native: JitFunction, arguments: Sequence[Any]) -> bool:
 
 def _of_moved_inputs(plan: Runner, arguments: Sequence[Any], before: Mapping[int, Any]) -> list[Any]:
     """Return the plan's results and new values of variables if the last bits of its float inputs change."""
+    free_kept_memory()  # of native code, which the plan needs for as many arrays
+    return_freed_memory()
     given = {key: Copy(_moved(array)) for key, array in before.items()}
     inputs = [given[id(x)] if id(x) in given else _moved_if_array(x) for x in arguments]
     return [*plan(inputs), *(copy._array for copy in given.values())]

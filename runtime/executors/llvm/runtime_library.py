@@ -8,10 +8,11 @@ casts       __truncdfhf2                      which LLVM calls (codegen/half_flo
 
 from __future__ import annotations
 
+import ctypes
 import re
 from collections.abc import Iterable
 
-from .arena import HEAD, LARGEST
+from .arena import HEAD, LARGEST, tables
 from .call.kernel import INTERRUPTED
 from .opt_levels import COLD
 from .shared_code import SharedCode
@@ -205,3 +206,11 @@ def load(names: Iterable[str] = ()) -> None:
 def address(name: str) -> int:
     """Return the address of a shared function."""
     return _FUNCTIONS.load().function(name)
+
+
+def free_kept_memory() -> None:
+    """Free the memory that compiled functions keep between calls. Functions that run meanwhile keep theirs."""
+    give = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)(address("agc_give"))
+    for memory in list(tables):
+        for slot in range(memory.table.size):
+            give(memory.table[slot:].ctypes.data, None, 0)

@@ -9,7 +9,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.executors import interpret
-from agc.runtime.executors.llvm import JitFunction
+from agc.runtime.executors.llvm import JitFunction, arena, runtime_library
 from agc.runtime.executors.llvm.codegen import memory_builder
 from agc.runtime.executors.llvm.compile_graph import lowered
 
@@ -62,6 +62,10 @@ def test_memory_is_kept_for_the_next_call() -> None:
     (wanted,) = interpret(graph, [x])
     for _ in range(3):
         np.testing.assert_allclose(native.run([x])[0], wanted)
+    assert any(memory.table.any() for memory in arena.tables)
+    runtime_library.free_kept_memory()
+    assert not any(memory.table.any() for memory in arena.tables)
+    np.testing.assert_allclose(native.run([x])[0], wanted)
 
 
 @pytest.mark.parametrize("size", [40, 100])
