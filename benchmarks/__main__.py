@@ -63,7 +63,7 @@ def _measured_programs(figures: Figures, options: argparse.Namespace, pythons: S
         for number in range(options.rounds):
             _told(f"round {number + 1}")
             for workload in workloads:
-                measurement.measure(workload)
+                measurement.measure(workload, figures.calls)
             for workload in workloads if number < options.first_calls - 1 else ():
                 measurement.first_calls(workload)
         if not options.only:

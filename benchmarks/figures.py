@@ -56,26 +56,28 @@ class Figures:
 def slowdowns(figures: Figures) -> Table:
     """Return how many times as long the models take with a busy neighbor, for each round.
 
-    >>> slowdowns(Figures({}, calls={"CNN": {"JAX": [2.0]}}, busy={"CNN": {"JAX": [5.0, 4.0]}}))
+    >>> slowdowns(Figures({}, calls={"CNN": {"JAX": [2.0, 1.0]}}, busy={"CNN": {"JAX": [5.0, 2.0]}}))
     {'CNN': {'JAX': [2.5, 2.0]}}
     """
     return {
-        model: {
-            name: [time / statistics.median(figures.calls[model][name]) for time in times]
-            for name, times in row.items()
-        }
+        model: {name: ratios(times, figures.calls[model][name]) for name, times in row.items()}
         for model, row in figures.busy.items()
     }
 
 
-def ratio(ours: Sequence[float], others: Sequence[float]) -> tuple[float, float]:
-    """The ratio of the medians, and half of the range between the quartiles of the rounds' ratios.
+def ratios(ours: Sequence[float], others: Sequence[float]) -> list[float]:
+    """Return the ratio of each round: the machine may be slower in another one."""
+    return [a / b for a, b in zip(ours, others, strict=False)]
 
-    >>> ratio([2.0, 2.0, 2.2], [1.0, 1.0, 1.0])
+
+def ratio(ours: Sequence[float], others: Sequence[float]) -> tuple[float, float]:
+    """Return the median of the rounds' ratios, and half of the range between their quartiles.
+
+    >>> ratio([2.0, 4.0, 2.2], [1.0, 2.0, 1.0])
     (2.0, 0.05)
     """
-    middle = statistics.median(ours) / statistics.median(others)
-    return middle, spread([a / b for a, b in zip(ours, others, strict=False)])
+    found = ratios(ours, others)
+    return statistics.median(found), spread(found)
 
 
 def spread(values: Sequence[float]) -> float:

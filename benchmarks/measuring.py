@@ -72,6 +72,7 @@ class Measurement:
         self._patience = patience
         self._slow: set[tuple[str, str]] = set()
         self._silences: Counter[str] = Counter()
+        self._turns: Counter[str] = Counter()
 
     def compare(self, workload: str, question: str = "first") -> None:
         """Measure first calls. A contestant with another result than the program in NumPy is not measured.
@@ -106,19 +107,21 @@ class Measurement:
             and (peers or c.is_ours or c.name in (REFERENCE, "TF graph"))
         ]
 
-    def measure(self, workload: str, table: Table | None = None) -> None:
-        """Add a figure of each contestant with a result to a table, by default that of calls."""
-        firsts = self._figures.colds.get(workload) or self._figures.firsts.get(workload, {})
-        for name in firsts.keys() | {REFERENCE}:
-            if (workload, name) in self._slow:
-                continue
+    def measure(self, workload: str, table: Table) -> None:
+        """Add a figure of each contestant with a result to a table, and turn the order for the next time.
+
+        A contestant that is slow or has no answer has no further figures: figures with equal numbers are of one round.
+        """
+        names = [*self._figures.colds.get(workload, ())]
+        names = names or [*self._figures.firsts.get(workload, ()), REFERENCE]
+        names = [name for name in names if (workload, name) not in self._slow]
+        for name in reversed(names) if self._turns[workload] % 2 else names:
             answer = self.ask("measure", workload, name)
             if answer is not None:
-                _noted(
-                    self._figures.calls if table is None else table, workload, name, answer["seconds"] * 1e6
-                )
-                if answer["seconds"] > PATIENCE:
-                    self._slow.add((workload, name))
+                _noted(table, workload, name, answer["seconds"] * 1e6)
+            if answer is None or answer["seconds"] > PATIENCE:
+                self._slow.add((workload, name))
+        self._turns[workload] += 1
 
     def first_calls(self, workload: str) -> None:
         """Add a first call of each contestant that is not slow."""

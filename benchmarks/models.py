@@ -1,7 +1,10 @@
 """Measurement of whole models, each in new processes: the first call, later calls, a busy machine, and the memory.
 
-processes of "CNN"   ready ─► first ─► round 1 … round n ─► rounds with spinning processes ─► peak
-                     import   cold     in turn              in turn                            of all that
+processes of "CNN"   ready ─► first ─► round 1: all in turn, alone ─► the same, beside busy ones ─► round 2 … ─► peak
+                     import   cold     first to last                  last to first
+
+So each round has figures of all contestants, alone and beside processes that spin, within seconds of each other. Their
+ratios are those of one state of the machine, whose speed changes in minutes.
 
 Here the first call includes what a library does once in a process. A table of small programs is measured in
 `measuring`: there one process runs all programs, and the first calls are warm.
@@ -26,7 +29,7 @@ NEIGHBORS = os.cpu_count() or 1
 def measure(
     figures: Figures, pythons: Sequence[str], only: Sequence[str], model: str, size: str, rounds: int
 ) -> None:
-    """Fill the tables of `figures` for a model: `rounds` rounds on the quiet machine, and as many on the busy one."""
+    """Fill the tables of `figures` for a model: in each round, on the quiet machine and on the busy one."""
     with measuring.processes(pythons, only) as asked:
         measurement = measuring.Measurement(figures, asked, size, patience=60.0)
         takers = measurement.takers(model)
@@ -34,9 +37,8 @@ def measure(
             list(pool.map(lambda name: measurement.ask("ready", model, name), takers))
         measurement.compare(model, "cold")
         for _ in range(rounds):
-            measurement.measure(model)
-        with _neighbors():
-            for _ in range(rounds):
+            measurement.measure(model, figures.calls)
+            with _neighbors():
                 measurement.measure(model, figures.busy)
         for name in figures.calls.get(model, {}):
             if (answer := measurement.ask("peak", model, name)) is not None:
