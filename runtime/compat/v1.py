@@ -26,6 +26,7 @@ from ..ir.graph import Graph, Operation
 from ..ir.name_scopes import name_scope as _name_scope
 from ..ops.arrays import placeholder as placeholders
 from ..sparse.tensor import SparseTensor as _SparseTensor
+from ..summary.events import SummaryMetadata as SummaryMetadata
 from . import logging as logging
 from .namespaces import member
 from .sessions.graph_builder import (

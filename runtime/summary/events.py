@@ -1,17 +1,33 @@
 """Encoding of the messages in event files, which TensorBoard reads.
 
     Event     1 wall time   2 step   3 file version   4 graph   5 summary
-    Summary   1 values: 1 tag, 8 tensor, 9 metadata: 1 plug-in, 3 description
+    Summary   1 values: 1 tag, 8 tensor, 9 metadata (`SummaryMetadata`)
 
 The numbers are those of TensorFlow's event.proto and summary.proto.
 """
 
 from __future__ import annotations
 
+from ..storage.messages import Message
 from ..storage.protobuf import field, fixed64
 
 VERSION = "brain.Event:2"
 WRITER = "agc.runtime.summary"
+
+
+class SummaryMetadata(Message):
+    """The description of a value for TensorBoard: `plugin_data` names the plug-in, and has bytes for it.
+
+    >>> metadata = SummaryMetadata()
+    >>> metadata.plugin_data.plugin_name = "text"
+    >>> metadata.SerializeToString()
+    b'\\n\\x06\\n\\x04text'
+    """
+
+    FIELDS = """
+        message PluginData { string plugin_name = 1; bytes content = 2; }
+        PluginData plugin_data = 1; string display_name = 2; string summary_description = 3; int32 data_class = 4;
+    """
 
 
 def version_event(time: float) -> bytes:

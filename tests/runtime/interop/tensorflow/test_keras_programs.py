@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import agc.runtime as tf
@@ -9,6 +10,8 @@ import keras_cases
 import numpy as np
 import pytest
 from agc.runtime.optimize import tile_rows, tile_sizes
+from tensorboard.backend.event_processing.event_file_loader import RawEventFileLoader
+from tensorboard.compat.proto import event_pb2
 
 RECORDED = {module: keras_cases.read(module) for module in keras_cases.MODULES}
 
@@ -48,3 +51,15 @@ def test_layers_of_attention_train_in_tiles(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(tile_rows, "TILE", 70 * 32)
     monkeypatch.setattr(tile_sizes, "FEWEST_ROWS", 8)
     assert losses() == pytest.approx(whole, rel=1e-5) and len(tiles) >= 2
+
+
+def test_the_callback_for_tensorboard_writes_the_model_and_its_losses(tmp_path: Path) -> None:
+    keras = tf.keras
+    model = keras.Sequential([keras.layers.Input((1,)), keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    model.fit(np.ones((2, 1)), np.ones(2), verbose=0, callbacks=[keras.callbacks.TensorBoard(tmp_path)])
+    (file,) = (tmp_path / "train").iterdir()
+    records = [event_pb2.Event.FromString(record) for record in RawEventFileLoader(str(file)).Load()]
+    values = [value for record in records for value in record.summary.value]
+    plugins = {value.tag: value.metadata.plugin_data.plugin_name for value in values}
+    assert plugins["keras"] == "graph_keras_model" and plugins["epoch_loss"] == "scalars"
