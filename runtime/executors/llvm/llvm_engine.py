@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from agc.autograph.disk_cache import digest
 
 from . import codegen_switches, object_cache
+from .object_symbols import undefined
 from .opt_levels import ALL, COLD, Level
 from .parallel_codegen import Tasks, emitted, run_passes
 from .processor import binding, name_and_features
@@ -143,12 +144,17 @@ def known_as(name: str, address: int) -> None:
 
 
 class LinkedCode:
-    """Loaded object files, linked with each other. Their addresses are valid during the lifetime of this object."""
+    """Loaded object files, linked with each other. Their addresses are valid during the lifetime of this object.
+
+    Symbols of other code must have an address: the loader would give them the address 0.
+    """
 
     def __init__(self, *files: bytes) -> None:
         llvm = binding()
         with _loading:
             self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine())
+            if missing := undefined(files):
+                raise ImportError(f"compiled code needs symbols without an address: {', '.join(missing)}")
             for data in files:
                 self._engine.add_object_file(llvm.ObjectFileRef.from_data(data))
             self._engine.finalize_object()
