@@ -301,7 +301,7 @@ def _wide(x: Array) -> Array:
     return x.astype(np.result_type(x, np.float64))
 
 
-_SMALL, _BLOCK, _MANY, _FEW = 24, 64, 32, 8
+_SMALL, _FEW, _BLOCK = 24, 2, 64
 
 _COSTLY = 128
 """The most rows for which float32 is widened, here and in native code."""
@@ -310,18 +310,14 @@ _COSTLY = 128
 def _substituted(half: Array, rhs: Array, is_lower: bool) -> Array:
     """Solve a triangular system by halves; the solution of one half times the corner changes the other's right side.
 
-    BLAS and LAPACK would spread NaN and infinities to all elements of a solution, or lose them.
+    BLAS would spread NaN and infinities to all elements of a solution, or lose them. LAPACK's solver for any matrix
+    exchanges rows, which loses most digits of ill-conditioned triangular systems.
     """
     size = half.shape[-1]
     if size <= _BLOCK:
         outer = np.broadcast_shapes(half.shape[:-2], rhs.shape[:-2])
-        are_many = math.prod(outer) >= _MANY and rhs.shape[-1] <= _FEW
-        if not are_many:
-            half = np.tril(half) if is_lower else np.triu(half)
-        if are_many or not (np.isfinite(half).all() and np.isfinite(rhs).all()):
-            half, rhs = (np.broadcast_to(x, outer + x.shape[-2:]) for x in (half, rhs))
-            return by_columns(half, rhs, is_lower)
-        return np.linalg.solve(half, rhs)
+        half, rhs = (np.broadcast_to(x, outer + x.shape[-2:]) for x in (half, rhs))
+        return by_columns(half, rhs, is_lower)
     middle = size // 2
     parts = [slice(0, middle), slice(middle, size)]
     one, other = parts if is_lower else parts[::-1]
@@ -332,21 +328,22 @@ def _substituted(half: Array, rhs: Array, is_lower: bool) -> Array:
 
 
 def solved_by_blas(half: Array, rhs: Array, is_lower: bool) -> Array | None:
-    """Solve large triangular systems of finite numbers; threads share the columns of right sides.
+    """Solve triangular systems of finite numbers; threads share the columns of large right sides.
 
-    Return None for others, and without BLAS.
+    Return None for many small systems, for numbers that are not finite, and without BLAS.
 
-    >>> solved_by_blas(np.eye(2), np.ones((2, 1)), True) is None
+    >>> solved_by_blas(np.tile(np.eye(2), (9, 1, 1)), np.ones((9, 2, 1)), True) is None
     True
     """
-    if half.shape[-1] < _SMALL:
+    outer = np.broadcast_shapes(half.shape[:-2], rhs.shape[:-2])
+    if half.shape[-1] < _SMALL and math.prod(outer) > _FEW:
         return None
     if half.shape[-1] <= _COSTLY:
         half, rhs = _wide(half), _wide(rhs)
     solve = triangular_solver(half.dtype)
     if solve is None or not (np.isfinite(half).all() and np.isfinite(rhs).all()):
         return None
-    outer, (size, columns) = np.broadcast_shapes(half.shape[:-2], rhs.shape[:-2]), rhs.shape[-2:]
+    size, columns = rhs.shape[-2:]
     _demand_regular(half)
     near, far = sorted(half.strides[-2:])  # a view may repeat rows, or run backwards
     half = half if near == half.itemsize and far >= size * near else np.ascontiguousarray(half)

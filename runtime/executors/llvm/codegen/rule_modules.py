@@ -20,7 +20,7 @@ _OPERATIONS = {
     "fill": "fill identity_matrix linspace one_hot ones ones_like range zeros zeros_like",
     "image_resize": "resize resize_grad resize_nearest_neighbor resize_nearest_neighbor_grad",
     "indexing": "gather gather_nd getitem put_back_item put_back_part setitem slice split split_sizes unstack",
-    "linear_solve": "cholesky det inv slogdet solve triangular_solve",
+    "linear_solve": "cholesky det inv slogdet solve",
     "list_ops": (
         "array_add array_concat array_gather array_one array_picked array_split array_spread array_sum "
         "list_count list_extend list_extend_rows list_reverse"
@@ -67,6 +67,7 @@ _OPERATIONS = {
         "array_without array_write list_append list_get list_new list_pop list_set list_size"
     ),
     "tile_and_pad": "pad repeat sum_mirrored sum_repeated sum_tiles",
+    "triangular_solve": "triangular_solve",
     "while_loop": "while",
 }
 

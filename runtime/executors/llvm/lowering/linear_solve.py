@@ -25,7 +25,8 @@ from .fill import shape_of
 from .lapack import Lapack
 from .reduction_kinds import get, new_slot, put
 
-_LARGE = 128
+LARGE = 128
+"""The most rows of compiled systems."""
 
 _ALONE = 96
 """The most rows that OpenBLAS decomposes by Cholesky's method on one thread. Several wait for each other."""
@@ -37,7 +38,7 @@ class _Matrices:
     def __init__(self, region: Region, node: LazyValue, is_adjoint: bool = False) -> None:
         if not node.size:
             raise RefusedError("empty matrices are not compiled")
-        if node.shape[-1] > _LARGE:
+        if node.shape[-1] > LARGE:
             raise RefusedError("kernels are as fast for large matrices")
         self.e, self.node, self.is_adjoint = region.e, region.settled(node), is_adjoint
         self.n = node.shape[-1]
@@ -52,22 +53,15 @@ class _Matrices:
         with self.e.nest(batch, parallel=False, inner=self.n**3) as numbers:
             yield numbers
 
-    def load(
-        self,
-        batch_index: Index,
-        keep: Callable[[Register, Register], Register] | None = None,
-        demands_finite: bool = False,
-    ) -> None:
-        """Copy a matrix in column-major order, with zeros where `keep` is false."""
+    def load(self, batch_index: Index, demands_finite: bool = False) -> None:
+        """Copy a matrix in column-major order."""
         e, node = self.e, self.node
         batch = batch_index.within(e, node.shape[:-2]).coordinates(e)
         with e.nest([self.n, self.n]) as (column, row):
             pair = [column, row] if self.is_adjoint else [row, column]
             element = converted(e, node.at(e, Index.of(node.shape, [*batch, *pair])), node.dtype, self.dtype)
             if self.is_adjoint:
-                element = _conjugate(e, element)
-            if keep is not None:
-                element = e.choose(keep(*pair), element, constant(self.dtype, 0))
+                element = conjugate(e, element)
             if demands_finite:
                 _demand_finite(e, element)
             e.store(self.dtype, self.memory.address, e.plus(e.times(column, self.n), row), element)
@@ -78,7 +72,7 @@ def _demand_finite(e: Emitter, x: Element) -> None:
         e.demand(e.b.fcmp_ordered("<", e.intrinsic("fabs", part), constant(dtypes.float64, float("inf"))))
 
 
-def _conjugate(e: Emitter, x: Element) -> Element:
+def conjugate(e: Emitter, x: Element) -> Element:
     return ComplexPair(x.re, e.b.fneg(x.im)) if isinstance(x, ComplexPair) else x
 
 
@@ -87,7 +81,6 @@ def _solved(
     matrices: _Matrices,
     shape: Shape,
     right: Callable[[Index, Register, Register], Element],
-    keep: Callable[[Register, Register], Register] | None = None,
 ) -> Buffer:
     """Return the solutions for right-hand sides `right(matrix, row, column)`."""
     e, lapack, n, columns = region.e, matrices.lapack, matrices.n, shape[-1]
@@ -97,7 +90,7 @@ def _solved(
         raise RefusedError("equations without right-hand sides are not compiled")
     with matrices.each(shape[:-2]) as numbers:
         batch_index = Index.of(shape[:-2], numbers)
-        matrices.load(batch_index, keep, demands_finite=True)
+        matrices.load(batch_index, demands_finite=True)
         with e.nest([columns, n]) as (column, row):
             number = e.plus(e.times(column, n), row)
             element = right(batch_index, row, column)
@@ -115,7 +108,7 @@ def _solved(
     return result
 
 
-def _of_node(
+def right_side(
     region: Region, node: LazyValue, dtype: dtypes.DType
 ) -> Callable[[Index, Register, Register], Element]:
     e, source = region.e, region.settled(node)
@@ -130,23 +123,8 @@ def _of_node(
 @lowers("solve")
 def _(region: Region, operation: Operation, matrix: LazyValue, rhs: LazyValue) -> LazyValue:
     matrices = _Matrices(region, matrix, operation.attrs["adjoint"])
-    right = _of_node(region, rhs, matrices.dtype)
+    right = right_side(region, rhs, matrices.dtype)
     return as_dtype(region, _solved(region, matrices, shape_of(operation), right), rhs.dtype)
-
-
-@lowers("triangular_solve")
-def _(region: Region, operation: Operation, matrix: LazyValue, rhs: LazyValue) -> LazyValue:
-    """Solve with zeros in the other triangle, as the interpreter does."""
-    e, matrices = region.e, _Matrices(region, matrix, operation.attrs["adjoint"])
-    sign = ">=" if operation.attrs["lower"] else "<="
-    found = _solved(
-        region,
-        matrices,
-        shape_of(operation),
-        _of_node(region, rhs, matrices.dtype),
-        lambda row, column: e.b.icmp_signed(sign, row, column),
-    )
-    return as_dtype(region, found, rhs.dtype)
 
 
 @lowers("inv")
@@ -164,7 +142,7 @@ def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
     def find(e: Emitter, index: Index) -> Element:
         *batch, row, column = index.coordinates(e)
         element = found.at(e, Index.of(found.shape, [*batch, column, row]))
-        return converted(e, _conjugate(e, element), found.dtype, node.dtype)
+        return converted(e, conjugate(e, element), found.dtype, node.dtype)
 
     return IndexMap(node.dtype, node.shape, [found], find)
 
