@@ -154,7 +154,10 @@ class ReductionNest(NamedTuple):
                 accumulate(totals, counts, _counts(node, rest), element, place, each_once)
         region.keep(kept)
         if not is_direct:
-            ReductionNest(region, totals, kind, [0], range(1, len(totals.shape)), [], where).unroll()
+            whole = ReductionNest(region, totals, kind, [0], range(1, len(totals.shape)), [], where)
+            # Written out, the sums of parts would be a large share of a network's code.
+            is_loop = parts > 1 and where.dtype is kind.wide
+            (whole.accumulate_by_rows if is_loop else whole.unroll)()
 
     def _is_narrow(self, rest: Sequence[Span]) -> bool:
         """Return whether rows have so few elements that each has an accumulator in a register."""
