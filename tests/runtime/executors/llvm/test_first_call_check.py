@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import tracemalloc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import agc.runtime as tf
@@ -16,16 +16,13 @@ from agc.runtime.executors.llvm.codegen.rule_registry import ELEMENTWISE, load
 from agc.runtime.executors.llvm.first_call_check import compared
 from agc.runtime.executors.llvm.rounding_doubts import Doubts, Places
 from agc.runtime.ops.state import own_arrays
+from support.compiled_at_once import compile_at_once
 
 
 @pytest.fixture
-def hot(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def hot(monkeypatch: pytest.MonkeyPatch) -> None:
     """What has run twice is compiled, before it goes on."""
-    monkeypatch.setattr(tiering, "HOT", -1.0)
-    monkeypatch.setattr(tiering, "ask", tiering._compile)
-    monkeypatch.setattr(tiering.compiler, "left", lambda: np.inf)
-    monkeypatch.delenv("AGC_JIT")
-    yield
+    compile_at_once(monkeypatch)
 
 
 @pytest.fixture

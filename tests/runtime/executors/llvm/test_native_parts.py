@@ -13,16 +13,14 @@ from agc.runtime.executors import interpret
 from agc.runtime.executors.llvm import JitFunction, tiering
 from agc.runtime.executors.llvm.native_calls import NativePart
 from agc.runtime.executors.llvm.native_parts import with_native_parts
+from support.compiled_at_once import compile_at_once
 
 ROW = np.array([1.0, 2.0], np.float32)
 
 
 @pytest.fixture(autouse=True)
 def _compiled_by_the_second_call(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tiering, "ask", tiering._compile)
-    monkeypatch.setattr(tiering.compiler, "left", lambda: np.inf)
-    monkeypatch.setattr(tiering, "HOT", 0.0)
-    monkeypatch.delenv("AGC_JIT")
+    compile_at_once(monkeypatch)
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ import pytest
 from agc.runtime.executors import EXECUTORS
 from agc.runtime.executors.llvm import compile_graph, first_call_check, lowering_key, tiering, unit_cache
 from agc.runtime.executors.llvm.graph_text import graph_text
+from support.compiled_at_once import compile_at_once
 
 key = unit_cache.key  # before a fixture turns it off
 
@@ -296,9 +297,7 @@ def test_code_whose_results_were_compared_is_trusted_from_then_on(
     compared: list[Any] = []
     find = first_call_check._difference
     monkeypatch.setattr(first_call_check, "_difference", recorded)
-    monkeypatch.setattr(tiering, "HOT", -1.0)
-    monkeypatch.setattr(tiering, "ask", tiering._compile)
-    monkeypatch.setattr(tiering.compiler, "left", lambda: np.inf)
+    compile_at_once(monkeypatch)
     x = np.array([1.0, 4.0], np.float32)
     for _ in range(2):  # in two processes, for example
         graph = tf.function(program).get_concrete_function(tf.constant(x)).graph

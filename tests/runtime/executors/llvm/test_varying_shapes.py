@@ -13,6 +13,7 @@ from agc.runtime.executors.llvm import JitFunction, tiering
 from agc.runtime.functionalize.errors import CannotCompileError
 from agc.runtime.functionalize.varying_shapes import MOST_STATIC
 from agc.runtime.ops.lists.tensor_array import PersistentArray
+from support.compiled_at_once import compile_at_once
 
 RANDOM = np.random.default_rng(3)
 SIZES = [(3, 4), (5, 6), (7, 8), (2, 9), (9, 10), (11, 3), (13, 17), (6, 6), (30, 40)]
@@ -172,13 +173,7 @@ def test_threads_share_the_code() -> None:
 
 
 def test_automatic_mode_decides_once_for_all_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("AGC_JIT", raising=False)
-    monkeypatch.setattr(tiering, "ask", tiering._compile)
-    monkeypatch.setattr(tiering, "HOT", -1.0)
-    # A trial is one call of each, and another trial follows at once if native code loses it on a busy machine.
-    monkeypatch.setattr(tiering, "is_known", lambda planned, compiled, best: True)
-    monkeypatch.setattr(tiering, "AGAIN", 1e-9)
-    monkeypatch.setattr(tiering.compiler, "left", lambda: np.inf)
+    compile_at_once(monkeypatch)
     graph = tf.function(recurrence, input_signature=[BATCH]).get_concrete_function().graph
     runner = tiering.TieredRunner(graph, EXECUTORS["plan"](graph))
     for n in range(2, 40):

@@ -17,6 +17,7 @@ import pytest
 from agc.runtime.executors.llvm import tiering
 from agc.runtime.executors.llvm.call import native_call
 from agc.runtime.tracing import fast_paths
+from support.compiled_at_once import compile_at_once
 from support.shortest_calls import compiled, frames, goes_shortest, needs_extension
 
 pytestmark = needs_extension
@@ -178,10 +179,7 @@ class TestMethods:
 
 
 def test_automatic_compilation_uses_the_fast_call(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("AGC_JIT")
-    monkeypatch.setattr(tiering, "HOT", -1.0)
-    monkeypatch.setattr(tiering, "ask", tiering._compile)
-    monkeypatch.setattr(tiering.compiler, "left", lambda: np.inf)
+    compile_at_once(monkeypatch)
     x = tf.ones([100])
     f = tf.function(lambda x: tf.reduce_sum(tf.exp(x) * x + x))
     wanted = float(tf.function(f.python_function, jit_compile=True)(x))
