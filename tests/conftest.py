@@ -14,7 +14,8 @@ import pytest
 from _pytest.runner import runtestprotocol
 from hypothesis import settings
 from hypothesis.internal.conjecture import providers
-from support import native_extension
+from support import each_case, native_extension
+from support.fresh_state import forget
 
 if importlib.util.find_spec("torch") is None:  # `make torch` installs it, `make test` does not
     collect_ignore = ["torch_backend"]
@@ -45,6 +46,7 @@ def pytest_collection() -> Iterator[None]:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    each_case.selected = config.getoption("--case")
     if hasattr(config, "workerinput"):
         config.pluginmanager.register(Brief())
     else:
@@ -66,20 +68,14 @@ class Brief:
 
 
 def pytest_runtest_setup() -> None:
-    """Reset the random seed and the names of Keras layers before each test."""
-    for module, function, arguments in FORGOTTEN:
-        if module in sys.modules:
-            getattr(sys.modules[module], function)(*arguments)
-
-
-FORGOTTEN = (
-    ("agc.runtime.kernels.random.seeds", "set_seed", (None,)),
-    ("keras.src.backend.common.global_state", "clear_session", (False,)),
-)
+    forget()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write the results of golden cases anew")
+    parser.addoption(
+        "--case", default="", help="check only the cases with this text in their names (each_case)"
+    )
 
 
 @pytest.fixture
