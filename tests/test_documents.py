@@ -8,6 +8,7 @@ from collections import Counter
 import pytest
 from agc.runtime.ops.framework.op import REGISTRY
 from support.documents import DOCUMENTS, ROOT, agrees, commands, examples, failures, folder, printed, rewrite
+from support.each_case import each_case
 
 PACKAGES = ("autograph", "runtime", "cli", "backends", "explorer")
 MODULES = [
@@ -61,7 +62,7 @@ def anchors(text):
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-@pytest.mark.parametrize("document", named(DOCUMENTS))
+@each_case("document", named(DOCUMENTS))
 def test_links_resolve(document):
     for link in LINK.findall(re.sub(r"^```.*?^```$", "", document.read_text(), flags=re.M | re.S)):
         if not link.startswith(("https://", "http://")):
@@ -71,7 +72,7 @@ def test_links_resolve(document):
             assert not anchor or anchor in anchors(target.read_text()), link
 
 
-@pytest.mark.parametrize("document", named(DOCUMENTS))
+@each_case("document", named(DOCUMENTS))
 def test_a_document_is_about_the_project_only(document):
     text = document.read_text()
     if document.name == "compatibility.md":
@@ -129,9 +130,7 @@ def is_tried_elsewhere(path):
     return path.is_relative_to(ROOT / "runtime") and path != ROOT / "runtime" / "__init__.py"
 
 
-@pytest.mark.parametrize(
-    "path", named(path for path in MODULES if can_run(path) and not is_tried_elsewhere(path))
-)
+@each_case("path", named(path for path in MODULES if can_run(path) and not is_tried_elsewhere(path)))
 def test_the_examples_of_a_module(path):
     assert [report for test in found_examples(path) if (report := failures(test))] == []
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from agc.runtime.executors import COMPLETE
 from agc.runtime.ir.parser import parse
+from support.each_case import each_case
 
 b = tf.constant([1.5, 2, -3], tf.bfloat16)
 c = tf.constant([0.1, 0.2, 0.3], tf.bfloat16)
@@ -31,8 +32,8 @@ BFLOAT16 = {
 }
 
 
-@pytest.mark.parametrize("name", BFLOAT16)
-@pytest.mark.parametrize("executor", [None, *COMPLETE])
+@each_case("name", BFLOAT16)
+@each_case("executor", [None, *COMPLETE])
 def test_bfloat16_computes_as_in_tensorflow(name, executor):
     function, expected = BFLOAT16[name]
     if executor is not None:

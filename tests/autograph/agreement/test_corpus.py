@@ -10,6 +10,7 @@ import gast
 import pytest
 from agc.autograph.passes import pipeline
 from agc.autograph.passes.base import Context
+from support.each_case import each_case
 from support.semantics import PREFIXES, converted_text, module_of, module_of_tree, outcome
 
 CORPUS = Path(__file__).parents[3] / "fixtures" / "corpus" / "programs.py"
@@ -40,14 +41,14 @@ def expected(name: str) -> list[tuple[str, ...]]:
 CASES = [pytest.param(name, inputs, id=name) for name, inputs in original()["CASES"]]
 
 
-@pytest.mark.parametrize("after", PREFIXES)
-@pytest.mark.parametrize(("name", "inputs"), CASES)
+@each_case("after", PREFIXES)
+@each_case(("name", "inputs"), CASES)
 def test_same_behavior_after_each_pass(name: str, inputs: Any, after: str) -> None:
     for args, wanted in zip(inputs, expected(name), strict=True):
         assert outcome(printed(after)[name], args) == wanted, f"{name}{args} after {after}"
 
 
-@pytest.mark.parametrize(("name", "inputs"), CASES)
+@each_case(("name", "inputs"), CASES)
 def test_same_behavior_of_the_tree_itself(name: str, inputs: Any) -> None:
     for args, wanted in zip(inputs, expected(name), strict=True):
         assert outcome(compiled()[name], args) == wanted

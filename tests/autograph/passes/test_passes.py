@@ -14,6 +14,7 @@ from agc.autograph.syntax.gast_bridge import to_ast
 from agc.autograph.syntax.tree_queries import walk
 from agc.autograph.syntax.unparse import unparse
 from support import golden
+from support.each_case import each_case
 from support.semantics import PREFIXES, converted_text
 
 FOLDER = Path(__file__).parents[3] / "fixtures" / "passes"
@@ -24,7 +25,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("name", "case"), CASES)
+@each_case(("name", "case"), CASES)
 def test_result_of_a_pass(name: str, case: golden.Case, update_golden: bool) -> None:
     result = converted_text(case.source, after=name)
     ast.parse(result)

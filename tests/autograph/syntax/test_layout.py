@@ -16,6 +16,7 @@ from agc.autograph.errors import ConversionError
 from agc.autograph.syntax.layout import Layout
 from agc.autograph.syntax.tree_queries import deep_trees
 from agc.autograph.syntax.unparse import text_of
+from support.each_case import each_case
 
 AG = "from agc.autograph import operators as ag__\n"
 
@@ -189,8 +190,8 @@ def g(y):  # header
 }
 
 
-@pytest.mark.parametrize("block", BLOCKS.values(), ids=BLOCKS)
-@pytest.mark.parametrize("around", ["", "for j in (1, 2):\n", "while x > 0:\n", "try:\n", "class A:\n"])
+@each_case("block", BLOCKS.values(), ids=BLOCKS)
+@each_case("around", ["", "for j in (1, 2):\n", "while x > 0:\n", "try:\n", "class A:\n"])
 def test_each_comment_of_a_block_is_kept_once(block: str, around: str) -> None:
     body = textwrap.indent(block, "    ") if around else block
     tail = "finally:\n    pass" if around == "try:\n" else ""

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import agc.runtime as tf
-import pytest
 from support import answers
+from support.each_case import each_case
 
 
-@pytest.mark.parametrize(
-    ("expression", "expected"), [x for x in answers.read() if x[0] not in answers.DIFFERENT]
-)
+@each_case(("expression", "expected"), [x for x in answers.read() if x[0] not in answers.DIFFERENT])
 def test_answers_equal_tensorflows(expression: str, expected: str) -> None:
     got = answers.answer(expression, tf)
     assert answers.agree(got, expected), f"{expression}\n  TensorFlow  {expected}\n  agc         {got}"

@@ -7,6 +7,7 @@ from typing import Any
 import agc.runtime as tf
 import numpy as np
 import pytest
+from support.each_case import each_case
 from support.gradient_expressions import (
     EXPRESSIONS,
     derivatives,
@@ -32,7 +33,7 @@ WITHOUT_SECOND = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("text", [text for text in EXPRESSIONS if not any(part in text for part in LEFT_OUT)])
+@each_case("text", [text for text in EXPRESSIONS if not any(part in text for part in LEFT_OUT)])
 def test_gradients_agree_with_finite_differences(text: str) -> None:
     for dtype in dtypes(text):
         wide = "float64" if dtype == "float32" else dtype

@@ -16,6 +16,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.ops.framework.op import REGISTRY, Op
+from support.each_case import each_case
 from support.operation_examples import NAMES, Call, calls
 
 
@@ -160,7 +161,7 @@ def declared(op: Op) -> bool:
     return op.differentiate is not None or op.has_no_gradient is not None
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each_case("name", NAMES)
 def test_every_float_operation_declares_its_gradient(name: str) -> None:
     op = REGISTRY[name]
     if declared(op) or name in UNDIFFERENTIATED or not _takes_and_gives_fractions(name):
@@ -330,7 +331,7 @@ def slope(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return derivative
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if REGISTRY[name].differentiate is not None])
+@each_case("name", [name for name in NAMES if REGISTRY[name].differentiate is not None])
 def test_gradients_agree_with_finite_differences(name: str) -> None:
     if name in NOT_BY_THEMSELVES or name.startswith(NO_TENSORS):
         return
@@ -371,7 +372,7 @@ def check(op: Op, arrays: list[Any], attrs: dict[str, Any]) -> int:
     return 2
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if REGISTRY[name].differentiate is not None])
+@each_case("name", [name for name in NAMES if REGISTRY[name].differentiate is not None])
 def test_gradients_of_float32(name: str) -> None:
     for arrays, attrs in [] if name in COMPUTE_FLOAT32 else few_cases(name):
         narrow = [np.float32(a) if np.asarray(a).dtype == np.float64 else a for a in arrays]
@@ -410,7 +411,7 @@ def direction_of(array: Any) -> Any:
     return found if array.dtype.kind == "f" else found + 1j * np.cos(found * 3.0)
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if REGISTRY[name].differentiate is not None])
+@each_case("name", [name for name in NAMES if REGISTRY[name].differentiate is not None])
 def test_gradients_of_complex_numbers(name: str) -> None:
     for arrays, attrs in few_cases(name):
         turned = [as_complex(REGISTRY[name], a) for a in arrays]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import agc.runtime as tf
-import pytest
 from support import tape_programs
+from support.each_case import each_case
 
 RECORDED = tape_programs.read()
 
 
-@pytest.mark.parametrize("name", tape_programs.PROGRAMS)
+@each_case("name", tape_programs.PROGRAMS)
 def test_answers_equal_tensorflows(name: str) -> None:
     got, expected = tape_programs.answer(tape_programs.PROGRAMS[name], tf), RECORDED[name]
     same = tape_programs.agree(got, expected)

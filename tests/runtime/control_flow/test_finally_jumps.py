@@ -5,6 +5,7 @@
 import agc.runtime as tf
 import pytest
 from agc.autograph import StagingError
+from support.each_case import each_case
 
 both_executors = pytest.mark.parametrize("executor", ["plan", "interpret"])
 
@@ -79,8 +80,8 @@ def discarding(n):
 
 
 @both_executors
-@pytest.mark.parametrize("function", [returned, broken, continued, nested, discarding])
-@pytest.mark.parametrize("n", [0, 1, 2, 5])
+@each_case("function", [returned, broken, continued, nested, discarding])
+@each_case("n", [0, 1, 2, 5])
 def test_the_graph_jumps_as_python_does(function, n, executor):
     graph = tf.function(function, experimental_executor=executor)
     found, expected = graph(tf.constant(n)), function(tf.constant(n))

@@ -3,6 +3,7 @@
 import agc.runtime as tf
 import pytest
 from agc.runtime.optimize import optimize
+from support.each_case import each_case
 
 both_executors = pytest.mark.parametrize("executor", ["plan", "interpret"])
 ANY_LENGTH = [tf.TensorSpec([None], tf.int32)]
@@ -117,8 +118,8 @@ def plain(value):
 
 
 @both_executors
-@pytest.mark.parametrize("function", FUNCTIONS)
-@pytest.mark.parametrize("xs", [[7], [1, 2], [2, 1, 5, 4]])
+@each_case("function", FUNCTIONS)
+@each_case("xs", [[7], [1, 2], [2, 1, 5, 4]])
 def test_the_graph_computes_what_python_computes(function, xs, executor):
     graph = tf.function(function, input_signature=ANY_LENGTH, experimental_executor=executor)
     assert plain(graph(tf.constant(xs))) == plain(function(tf.constant(xs)))

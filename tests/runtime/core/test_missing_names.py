@@ -13,6 +13,7 @@ import agc.runtime as tf
 import pytest
 from agc.runtime.core import missing_names
 from differential import places, signatures
+from support.each_case import each_case
 
 NAMES = missing_names.names()
 
@@ -51,7 +52,7 @@ def test_replacements_exist():
             assert signatures.has(tf, new), path
 
 
-@pytest.mark.parametrize(("path", "module"), public_modules())
+@each_case(("path", "module"), public_modules())
 def test_every_public_module_suggests_the_nearest_name(path, module):
     known = next(name for name in module.__all__ if len(name) > 3) if hasattr(module, "__all__") else ""
     with pytest.raises(AttributeError, match=r"module 'agc.runtime\S*' has no attribute"):

@@ -3,6 +3,7 @@
 import agc.runtime as tf
 import pytest
 from agc.autograph import StagingError
+from support.each_case import each_case
 
 # ruff: noqa: SIM108  (programs as people write them)
 
@@ -64,9 +65,9 @@ def two_choices_meet(x):
     return (1 if x > 0 else 2) + (0.5 if x > 2 else 3)
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
-@pytest.mark.parametrize("x", [7.0, 4.0, 1.0, -2.0])
-@pytest.mark.parametrize(
+@each_case("executor", EXECUTORS)
+@each_case("x", [7.0, 4.0, 1.0, -2.0])
+@each_case(
     "program",
     [
         wider_number_first,

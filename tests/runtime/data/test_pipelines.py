@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import agc.runtime as tf
-import pytest
 from support import pipelines
+from support.each_case import each_case
 
 DIFFERENT = {
     # A lambda in an expression that is evaluated has no source: there is no converted form to run.
@@ -18,9 +18,7 @@ DIFFERENT = {
 }
 
 
-@pytest.mark.parametrize(
-    ("expression", "expected"), [row for row in pipelines.read() if row[0] not in DIFFERENT]
-)
+@each_case(("expression", "expected"), [row for row in pipelines.read() if row[0] not in DIFFERENT])
 def test_elements_equal_tensorflows(expression: str, expected: str) -> None:
     got = pipelines.answer(expression, tf)
     assert pipelines.agree(got, expected), f"{expression}\n  TensorFlow  {expected}\n  agc         {got}"

@@ -3,6 +3,7 @@
 import agc.runtime as tf
 import numpy as np
 import pytest
+from support.each_case import each_case
 
 INTEGERS = tf.RaggedTensorSpec([None], tf.int32)
 WAYS = pytest.mark.parametrize("way", ["eager", "plan", "interpret"])
@@ -91,7 +92,7 @@ def test_control_flow_in_the_function(way):
 
 
 @WAYS
-@pytest.mark.parametrize(
+@each_case(
     "call, expected",
     [
         (lambda x: tf.foldl(lambda a, r: a - r, x), -8),

@@ -3,6 +3,7 @@
 import agc.runtime as tf
 import numpy as np
 import pytest
+from support.each_case import each_case
 
 WAYS = pytest.mark.parametrize("way", ["eager", "plan", "interpret"])
 ROWS = tf.constant(np.arange(1.0, 25.0, dtype=np.float32).reshape(4, 2, 3) / 7)
@@ -56,7 +57,7 @@ FUNCTIONS = {
 
 
 @WAYS
-@pytest.mark.parametrize("name", FUNCTIONS)
+@each_case("name", FUNCTIONS)
 def test_results_equal_those_of_map_fn(way, name):
     f = FUNCTIONS[name]
     results = tf.nest.flatten(run(way, lambda x: tf.vectorized_map(f, x), ROWS))

@@ -3,13 +3,14 @@
 import agc.runtime as tf
 import numpy as np
 import pytest
+from support.each_case import each_case
 
 
-@pytest.mark.parametrize(
+@each_case(
     "dtype", ["float16", "float32", "float64", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64",
               "uint64", "bool", "complex64", "complex128"],
 )  # fmt: skip
-@pytest.mark.parametrize("values", [np.zeros((0, 2)), 1, [[1, 0], [1, 1]]])
+@each_case("values", [np.zeros((0, 2)), 1, [[1, 0], [1, 1]]])
 def test_numbers_there_and_back(dtype, values):
     array = np.asarray(values).astype(dtype)
     again = tf.make_ndarray(tf.make_tensor_proto(array))

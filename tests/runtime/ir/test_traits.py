@@ -21,6 +21,7 @@ from agc.runtime.ir.traits import (
 )
 from agc.runtime.ops.framework.op import REGISTRY
 from agc.runtime.ops.framework.op_families import Elementwise
+from support.each_case import each_case
 from support.operation_examples import NAMES, Call, as_operation, calls
 from support.outcomes import bits
 
@@ -36,7 +37,7 @@ def kernel_of(call: Call, arrays: list[Any]) -> Any:
         return call.op.compute(*call.op.grouped(arrays), **call.attrs)
 
 
-@pytest.mark.parametrize("name", having(ELEMENTWISE))
+@each_case("name", having(ELEMENTWISE))
 def test_an_elementwise_kernel_computes_parts_as_it_computes_the_whole(name: str) -> None:
     tried = 0
     for call in calls(name):
@@ -58,7 +59,7 @@ def extremes(dtype: dtypes.DType) -> np.ndarray:
         return np.array(EXTREMES).astype(dtype.numpy)
 
 
-@pytest.mark.parametrize("name", [name for name in having(TOTAL) if isinstance(REGISTRY[name], Elementwise)])
+@each_case("name", [name for name in having(TOTAL) if isinstance(REGISTRY[name], Elementwise)])
 def test_a_total_operation_raises_for_no_value_but_integer_errors(name: str) -> None:
     op = REGISTRY[name]
     refused = set()
@@ -89,7 +90,7 @@ def test_a_modular_operation_may_wrap_operands_before_or_after(name: str) -> Non
     assert bits(narrow) == bits(op.compute(*wide).astype(np.int32))
 
 
-@pytest.mark.parametrize("name", having(FRESH_RESULT) + having(ELEMENTWISE, without=MAY_ALIAS))
+@each_case("name", having(FRESH_RESULT) + having(ELEMENTWISE, without=MAY_ALIAS))
 def test_a_fresh_result_shares_no_memory_with_an_operand(name: str) -> None:
     for call in calls(name):
         arrays = [x for x in call.arrays if isinstance(x, np.ndarray)]
@@ -98,7 +99,7 @@ def test_a_fresh_result_shares_no_memory_with_an_operand(name: str) -> None:
             assert not any(np.shares_memory(result, x) for x in arrays if isinstance(result, np.ndarray))
 
 
-@pytest.mark.parametrize("name", having(ELEMENTWISE))
+@each_case("name", having(ELEMENTWISE))
 def test_the_statements_for_a_buffer_compute_what_the_kernel_computes(name: str) -> None:
     """`out=` and `ufunc=` of a declaration."""
     for call in calls(name):

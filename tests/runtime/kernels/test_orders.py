@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
 from agc.runtime.kernels.orders import distinct, distinct_rows, row_order, stable_order
 from agc.runtime.ops.arrays.sort import first_appearances
+from support.each_case import each_case
 
 DTYPES = ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"]
 DTYPES += ["float16", "float32", "float64"]
@@ -30,8 +30,8 @@ def numbers(dtype: str, shape: tuple[int, ...], kind: str) -> Any:
     return every if kind == "many" else np.dtype(dtype).type(info.max) - few
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("kind", KINDS)
+@each_case("dtype", DTYPES)
+@each_case("kind", KINDS)
 def test_stable_orders(dtype: str, kind: str) -> None:
     for shape, axis in (
         ((0,), 0),
@@ -52,9 +52,9 @@ def test_stable_orders(dtype: str, kind: str) -> None:
                 np.testing.assert_array_equal(stable_order(x, axis, True, count), wanted)
 
 
-@pytest.mark.parametrize("dtype", ["int32", "int64"])
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("shape", [(0, 2), (5, 0), (1, 1), (300, 1), (300, 2), (300, 3)])
+@each_case("dtype", ["int32", "int64"])
+@each_case("kind", KINDS)
+@each_case("shape", [(0, 2), (5, 0), (1, 1), (300, 1), (300, 2), (300, 3)])
 def test_rows_are_ordered_lexicographically(dtype: str, kind: str, shape: tuple[int, int]) -> None:
     rows = numbers(dtype, shape, kind)
     for x in (rows, -rows, np.sort(rows, 0)):
@@ -66,8 +66,8 @@ def test_rows_are_ordered_lexicographically(dtype: str, kind: str, shape: tuple[
         np.testing.assert_array_equal(found[positions], x)
 
 
-@pytest.mark.parametrize("dtype", [*DTYPES, "object"])
-@pytest.mark.parametrize("kind", KINDS)
+@each_case("dtype", [*DTYPES, "object"])
+@each_case("kind", KINDS)
 def test_distinct_elements(dtype: str, kind: str) -> None:
     for size in (0, 1, 2, 999):
         x = numbers("uint8" if dtype == "object" else dtype, (size,), kind)

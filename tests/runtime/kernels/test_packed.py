@@ -8,6 +8,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.kernels.strings import packed
+from support.each_case import each_case
 
 TEXTS = [b"", b"a\0b", "wörd€".encode(), b"\xff\x80", b"\x80x", b"plain", b""]
 
@@ -78,7 +79,7 @@ def test_numbers_of_many_forms(texts: list[bytes], dtype: tf.DType, wanted: list
     assert tf.strings.to_number(texts, dtype).numpy().tolist() == wanted
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "dtype"),
     [
         *((text, tf.int32) for text in (b"", b"-", b"1.0", b"1\0", b"2147483648", b"1_0", b"--1")),

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from agc.runtime.kernels import rows
+from support.each_case import each_case
 
 UFUNCS = [np.add, np.subtract, np.multiply, np.maximum, np.minimum]
 
@@ -24,9 +25,9 @@ def numbers(shape: tuple[int, ...], dtype: Any, seed: int = 0) -> Any:
     return drawn + 1j if drawn.dtype.kind == "c" else drawn
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64", "uint8", "float16", "complex64"])
-@pytest.mark.parametrize("ufunc", UFUNCS, ids=lambda ufunc: ufunc.__name__)
-@pytest.mark.parametrize("shape", [(), (3,), (2, 3), (0,)])
+@each_case("dtype", ["float32", "float64", "int32", "int64", "uint8", "float16", "complex64"])
+@each_case("ufunc", UFUNCS, ids=lambda ufunc: ufunc.__name__)
+@each_case("shape", [(), (3,), (2, 3), (0,)])
 def test_combined_rows_are_those_of_numpy(ufunc: np.ufunc, dtype: str, shape: tuple[int, ...]) -> None:
     if dtype == "complex64" and ufunc in (np.maximum, np.minimum):
         return
@@ -78,8 +79,8 @@ def test_coordinates_with_batches() -> None:
     np.testing.assert_array_equal(result, wanted)
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
-@pytest.mark.parametrize("shape", [(2, 5, 3), (1, 5, 40000), (300, 5, 100), (4, 5, 1), (0, 5, 2), (2, 5, 0)])
+@each_case("dtype", ["float32", "float64", "float16"])
+@each_case("shape", [(2, 5, 3), (1, 5, 40000), (300, 5, 100), (4, 5, 1), (0, 5, 2), (2, 5, 0)])
 def test_weighted_rows_are_added_in_order(dtype: str, shape: tuple[int, ...]) -> None:
     positions, sources = np.array([3, 0, 3, 1]), np.array([0, 4, 2, 2])
     weights, x = np.array([2, 1, -1, 0.5], dtype), numbers(shape, dtype)

@@ -3,6 +3,7 @@
 import agc.runtime as tf
 import numpy as np
 import pytest
+from support.each_case import each_case
 from support.linear_operators import OPERATORS, Numbers, adjoint, is_invertible
 
 DTYPES = ("float32", "float64", "complex64", "complex128")
@@ -11,6 +12,10 @@ DTYPES = ("float32", "float64", "complex64", "complex128")
 @pytest.fixture(params=DTYPES)
 def of(request):
     return Numbers(request.param)
+
+
+def each_operator(test):
+    return each_case("name", OPERATORS)(each_case("dtype", DTYPES)(test))
 
 
 def agree(result, expected, of):
@@ -30,9 +35,10 @@ def solution(matrix, rhs):
     return np.linalg.solve(*wide)
 
 
-@pytest.mark.parametrize("name", OPERATORS)
 class TestOneOperator:
-    def test_shapes(self, name, of):
+    @each_operator
+    def test_shapes(self, name, dtype):
+        of = Numbers(dtype)
         operator = OPERATORS[name](of)
         shape = operator.to_dense().shape
         *batch, rows, columns = shape
@@ -50,8 +56,10 @@ class TestOneOperator:
         assert int(operator.tensor_rank_tensor()) == len(shape)
         assert operator.is_square is (rows == columns)
 
-    @pytest.mark.parametrize("batch, flag", [((), False), ((2,), True), ((3, 1), False)])
-    def test_products(self, name, of, batch, flag):
+    @each_operator
+    @each_case("batch, flag", [((), False), ((2,), True), ((3, 1), False)])
+    def test_products(self, name, dtype, batch, flag):
+        of = Numbers(dtype)
         operator = OPERATORS[name](of)
         matrix = operator.to_dense().numpy()
         matrix = adjoint(matrix) if flag else matrix
@@ -64,8 +72,10 @@ class TestOneOperator:
         agree(tf.matmul(adjoint(x), operator, adjoint_b=not flag), adjoint(product), of)
         agree(tf.linalg.matvec(operator, v, adjoint_a=flag), (matrix @ v[..., None])[..., 0], of)
 
-    @pytest.mark.parametrize("batch, flag", [((), False), ((2,), True), ((3, 1), False)])
-    def test_solutions(self, name, of, batch, flag):
+    @each_operator
+    @each_case("batch, flag", [((), False), ((2,), True), ((3, 1), False)])
+    def test_solutions(self, name, dtype, batch, flag):
+        of = Numbers(dtype)
         operator = OPERATORS[name](of)
         if not is_invertible(name, operator):
             with pytest.raises(NotImplementedError, match="Exact solve not implemented"):
@@ -79,7 +89,9 @@ class TestOneOperator:
         agree(operator.solvevec(v, adjoint=flag), solution(matrix, v[..., None])[..., 0], of)
         agree(tf.linalg.solve(operator, x, adjoint=flag), solution(matrix, x), of)
 
-    def test_properties(self, name, of):
+    @each_operator
+    def test_properties(self, name, dtype):
+        of = Numbers(dtype)
         operator = OPERATORS[name](of)
         matrix = operator.to_dense().numpy()
         agree(operator.diag_part(), np.diagonal(matrix, 0, -2, -1), of)
@@ -96,7 +108,9 @@ class TestOneOperator:
                 np.sort(np.real(operator.eigvals())), np.linalg.eigvalsh(matrix), 1e-4, 1e-5
             )
 
-    def test_determinants(self, name, of):
+    @each_operator
+    def test_determinants(self, name, dtype):
+        of = Numbers(dtype)
         operator = OPERATORS[name](of)
         matrix = operator.to_dense().numpy()
         if matrix.shape[-1] != matrix.shape[-2]:
@@ -110,7 +124,9 @@ class TestOneOperator:
         with np.errstate(divide="ignore"):
             agree(operator.log_abs_determinant(), np.log(np.abs(expected)).astype(of.dtype), of)
 
-    def test_operators_made_of_it(self, name, of):
+    @each_operator
+    def test_operators_made_of_it(self, name, dtype):
+        of = Numbers(dtype)
         operator = OPERATORS[name](of)
         matrix = operator.to_dense().numpy()
         agree(operator.adjoint().to_dense(), adjoint(matrix), of)

@@ -5,6 +5,7 @@ from pathlib import Path
 import agc.runtime as tf
 import numpy as np
 import pytest
+from support.each_case import each_case
 
 RECORDED = Path(__file__).parents[3] / "fixtures" / "tensorflow"
 LETTERS = {True: "T", False: "F", None: "-"}
@@ -86,7 +87,7 @@ MADE = {
 }
 
 
-@pytest.mark.parametrize("name", MADE)
+@each_case("name", MADE)
 def test_hints_and_their_errors(name):
     rows = [row[1:] for row in recorded("operator_hints.txt") if row[0] == name]
     assert rows
@@ -134,7 +135,7 @@ FOUR = {
 }
 
 
-@pytest.mark.parametrize("operation, left, expected, rights", [
+@each_case("operation, left, expected, rights", [
     (*first.split(), expected, rights) for first, expected, rights in recorded("operator_classes.txt")
 ])  # fmt: skip
 def test_classes_of_products_and_quotients(operation, left, expected, rights):
@@ -238,7 +239,7 @@ ERRORS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("call, error, message", ERRORS)
+@each_case("call, error, message", ERRORS)
 def test_errors(call, error, message):
     with pytest.raises(error, match=message):
         call()

@@ -12,13 +12,14 @@ from agc.runtime.ops.framework.op import REGISTRY
 from agc.runtime.optimize import PASSES, OptimizerOptions, Pass, optimize, optimize_for_shapes, pass_manager
 from agc.runtime.optimize.ssa_rename import rename_values
 from support import golden
+from support.each_case import each_case
 from support.verifier import verify
 
 FOLDER = Path(__file__).parents[3] / "fixtures" / "optimize"
 CASES = [(each, case) for each in PASSES for case in golden.read(FOLDER / f"{each.name}.txt")]
 
 
-@pytest.mark.parametrize(("each", "case"), CASES, ids=[f"{each.name}: {case.title}" for each, case in CASES])
+@each_case(("each", "case"), CASES, ids=[f"{each.name}: {case.title}" for each, case in CASES])
 def test_pass_results_equal_the_golden_cases(each: object, case: golden.Case, update_golden: bool) -> None:
     name = each.name  # type: ignore[attr-defined]
     run = next(known.run for known in PASSES if known.name == name)

@@ -16,6 +16,7 @@ from agc.runtime.ir.value_types import TensorType
 from agc.runtime.ops.framework.op import REGISTRY, find
 from agc.runtime.optimize import OptimizerOptions, algebraic_simplify
 from agc.runtime.optimize.pattern_match import CallPattern, Name, NumberPattern, Pattern, RewriteRule
+from support.each_case import each_case
 from support.outcomes import bits
 from support.verifier import verify
 
@@ -89,7 +90,7 @@ def columns(graph: Graph, numbers: list[Any] | None = None) -> list[Any]:
         ]
 
 
-@pytest.mark.parametrize(("law", "kind"), TABLE, ids=[f"{text(law.before)}-{kind}" for law, kind in TABLE])
+@each_case(("law", "kind"), TABLE, ids=[f"{text(law.before)}-{kind}" for law, kind in TABLE])
 def test_every_exact_rule_is_used_and_exact(law: RewriteRule, kind: str) -> None:
     for dtype in KINDS[kind][0]:
         draft = Side(law, dtype, 1).graph

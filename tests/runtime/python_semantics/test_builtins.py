@@ -12,6 +12,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.autograph import StagingError
+from support.each_case import each_case
 
 V = [3, 1, -2, 7]
 EXECUTORS: tuple[dict[str, Any], ...] = ({}, {"experimental_executor": "interpret"})
@@ -65,7 +66,7 @@ ON_VECTORS = {
 # fmt: on
 
 
-@pytest.mark.parametrize("name", ON_VECTORS)
+@each_case("name", ON_VECTORS)
 def test_builtins_of_a_vector(name: str) -> None:
     agrees(ON_VECTORS[name], V)
 

@@ -9,8 +9,8 @@ import typing
 
 import agc.runtime as tf
 import numpy as np
-import pytest
 from agc import autograph
+from support.each_case import each_case
 from support.versions import converted_version
 
 
@@ -651,8 +651,8 @@ RUNS = {
 CASES = [value for name, value in list(globals().items()) if name.startswith("case_")]
 
 
-@pytest.mark.parametrize("run", RUNS)
-@pytest.mark.parametrize("f", CASES, ids=lambda f: f.__name__.removeprefix("case_"))
+@each_case("run", RUNS)
+@each_case("f", CASES, ids=lambda f: f.__name__.removeprefix("case_"))
 def test_every_program_gives_pythons_result(f, run):
     for x in (3, -3):
         expected, found = f(x), RUNS[run](f)(x)

@@ -5,6 +5,7 @@ import math
 import agc.runtime as tf
 import numpy as np
 import pytest
+from support.each_case import each_case
 
 R = tf.RaggedTensor
 ROWS, NESTED, PAIRS = [[1, 2], [3]], [[[1, 2], [3]], []], [[[1, 2], [3, 4]], [[5, 6]]]
@@ -137,8 +138,8 @@ def plain(value):
     return value.to_list() if isinstance(value, R) else value.numpy().tolist()
 
 
-@pytest.mark.parametrize("executor", ["eager", "plan", "interpret"])
-@pytest.mark.parametrize("name", TABLE)
+@each_case("executor", ["eager", "plan", "interpret"])
+@each_case("name", TABLE)
 def test_operations(name, executor):
     operation, expected = TABLE[name]
     if executor != "eager":

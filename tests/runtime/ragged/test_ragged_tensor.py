@@ -4,6 +4,7 @@ import sys
 
 import agc.runtime as tf
 import pytest
+from support.each_case import each_case
 
 R = tf.RaggedTensor
 EXECUTORS = ["eager", "plan", "interpret"]
@@ -145,8 +146,8 @@ INDEXED = {
 }
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
-@pytest.mark.parametrize("index", INDEXED)
+@each_case("executor", EXECUTORS)
+@each_case("index", INDEXED)
 def test_indexing(index, executor):
     pick, expected = INDEXED[index]
     assert plain(in_executor(pick, executor)(rows())) == expected
@@ -215,8 +216,8 @@ CONVERTED = {
 }
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
-@pytest.mark.parametrize("name", CONVERTED)
+@each_case("executor", EXECUTORS)
+@each_case("name", CONVERTED)
 def test_conversions(name, executor):
     convert, expected = CONVERTED[name]
     assert plain(in_executor(convert, executor, (None, None, None))(nested())) == expected

@@ -12,6 +12,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.raw_ops import table_reader
+from support.each_case import each_case
 
 RECORDED = Path(__file__).parents[3] / "fixtures" / "tensorflow" / "raw_ops.jsonl"
 CASES = [json.loads(line) for line in RECORDED.read_text(encoding="utf-8").splitlines()]
@@ -52,7 +53,7 @@ def check(got: Any, expected: Any) -> None:
             np.testing.assert_array_equal(got.numpy(), wanted.numpy())
 
 
-@pytest.mark.parametrize("name", BY_NAME)
+@each_case("name", BY_NAME)
 def test_results_are_those_of_tensorflow(name: str) -> None:
     for _, arguments, expected in BY_NAME[name]:
         check(getattr(tf.raw_ops, name)(**read_all(arguments)), expected)

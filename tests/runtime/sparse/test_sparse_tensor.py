@@ -2,6 +2,7 @@
 
 import agc.runtime as tf
 import pytest
+from support.each_case import each_case
 
 S = tf.sparse
 
@@ -50,8 +51,8 @@ OPERATIONS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("executor", ["eager", "plan", "interpret"])
-@pytest.mark.parametrize("name", OPERATIONS)
+@each_case("executor", ["eager", "plan", "interpret"])
+@each_case("name", OPERATIONS)
 def test_operations(name, executor):
     operation, expected = OPERATIONS[name]
 

@@ -13,6 +13,7 @@ import agc.runtime as tf
 import pytest
 from fuzzing.hostile import HOSTILE
 from fuzzing.loaders import LOADERS
+from support.each_case import each_case
 
 COUNT = int(os.environ.get("AGC_FUZZ", 3))
 TESTS = Path(__file__).parents[2]
@@ -69,8 +70,8 @@ READERS = {
 }
 
 
-@pytest.mark.parametrize("name", NAMES.values(), ids=NAMES.keys())
-@pytest.mark.parametrize("read", READERS.values(), ids=READERS.keys())
+@each_case("name", NAMES.values(), ids=NAMES.keys())
+@each_case("read", READERS.values(), ids=READERS.keys())
 def test_paths_that_are_no_files_are_refused(read, name):
     with pytest.raises((tf.errors.OpError, ValueError, FileNotFoundError)):
         read(name)

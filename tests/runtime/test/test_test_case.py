@@ -7,6 +7,7 @@ import unittest
 import agc.runtime as tf
 import numpy as np
 import pytest
+from support.each_case import each_case
 
 NAN = float("nan")
 
@@ -127,12 +128,12 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("name", "arguments"), [(row[0], row[1:]) for row in ACCEPTED])
+@each_case(("name", "arguments"), [(row[0], row[1:]) for row in ACCEPTED])
 def test_assertions_accept(case, name, arguments):
     assert getattr(case, name)(*arguments) is None
 
 
-@pytest.mark.parametrize(("name", "arguments", "text"), REFUSED)
+@each_case(("name", "arguments", "text"), REFUSED)
 def test_assertions_fail_with_the_difference(case, name, arguments, text):
     with pytest.raises(AssertionError, match=f"(?s){text}"):
         getattr(case, name)(*arguments)

@@ -2,7 +2,7 @@
 
 import agc.runtime as tf
 import numpy as np
-import pytest
+from support.each_case import each_case
 
 X = tf.constant([[-1.0, 0.5], [2.0, -3.0]])
 IMAGE = tf.reshape(tf.range(48.0), [1, 4, 4, 3]) / 48
@@ -54,7 +54,7 @@ CALLS = {
 }
 
 
-@pytest.mark.parametrize("name", CALLS)
+@each_case("name", CALLS)
 def test_traced_numbers_agree_with_python_numbers(name):
     value, call = CALLS[name]
     tf.random.set_seed(3)

@@ -7,6 +7,7 @@ initial value   a constant, random, of static shapes        known whatever the a
 import agc.runtime as tf
 import numpy as np
 import pytest
+from support.each_case import each_case
 
 SPEC = tf.TensorSpec([None, 3])
 
@@ -71,8 +72,8 @@ CALLED = {
 }
 
 
-@pytest.mark.parametrize("way", CONCRETE)
-@pytest.mark.parametrize("initial", KNOWN)
+@each_case("way", CONCRETE)
+@each_case("initial", KNOWN)
 def test_get_concrete_function_creates_variables_of_known_value(way, initial):
     linear = Linear(KNOWN[initial])
     call = CONCRETE[way](linear)
@@ -88,8 +89,8 @@ def test_get_concrete_function_names_the_unknown_argument(way, initial):
         CONCRETE[way](Linear(OF_ARGUMENTS[initial]))
 
 
-@pytest.mark.parametrize("way", CALLED)
-@pytest.mark.parametrize("initial", {**KNOWN, **OF_ARGUMENTS})
+@each_case("way", CALLED)
+@each_case("initial", {**KNOWN, **OF_ARGUMENTS})
 def test_a_call_creates_variables_from_its_arguments(way, initial):
     linear = Linear({**KNOWN, **OF_ARGUMENTS}[initial])
     assert CALLED[way](linear)(tf.ones([4, 3])).shape == [4, 2]
@@ -131,9 +132,9 @@ VALUES = {
 }
 
 
-@pytest.mark.parametrize("jit_compile", [None, True])
-@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
-@pytest.mark.parametrize("value", VALUES.values(), ids=VALUES)
+@each_case("jit_compile", [None, True])
+@each_case("call", CALLS.values(), ids=CALLS)
+@each_case("value", VALUES.values(), ids=VALUES)
 def test_a_function_called_by_another_creates_its_variables_once(value, call, jit_compile):
     made = []
 

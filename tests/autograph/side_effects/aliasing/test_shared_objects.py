@@ -4,7 +4,7 @@ import collections
 import dataclasses
 
 import agc.runtime as tf
-import pytest
+from support.each_case import each_case
 from support.shared_objects import Slots, Total, agrees
 
 
@@ -148,8 +148,8 @@ def an_old_object_inside_new_objects(make, read, x):
     return read(inner), outer[1]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("function", PROGRAMS)
+@each_case("kind", KINDS)
+@each_case("function", PROGRAMS)
 def test_objects_stay_what_they_are(function, kind):
     agrees(lambda x: function(*KINDS[kind], x))
 

@@ -10,6 +10,7 @@ from agc.runtime.formats.tensorflow.graph_messages import GraphDef
 from agc.runtime.ir.parser import parse
 from agc.runtime.ops.framework.op import REGISTRY, find
 from support import golden
+from support.each_case import each_case
 from support.graph_defs import lines
 
 GOLDEN = Path(__file__).parents[4] / "fixtures" / "tensorflow" / "graph_defs.txt"
@@ -122,7 +123,7 @@ def test_rules_are_those_of_operations():
     assert not rule_registry.REFUSED.keys() & {*rule_registry.RULES, *rule_registry.DIRECT}
 
 
-@pytest.mark.parametrize("name", rule_registry.DIRECT)
+@each_case("name", rule_registry.DIRECT)
 def test_rows_name_the_operands_and_attributes_of_a_node(name):
     op, row = find(name), rule_registry.DIRECT[name]
     node, attributes = signatures.signature(row.node), {each for _, each, _ in op._attributes}

@@ -1,6 +1,5 @@
 """The array API's functions of algebra, and Fourier transforms: NumPy's results, in eager code and in graphs."""
 
-import pytest
 from agc.runtime.executors import COMPLETE
 from agc.runtime.interop import array_api
 from support.array_calls import (
@@ -15,6 +14,7 @@ from support.array_calls import (
     assert_traced,
     rows,
 )
+from support.each_case import each_case
 
 
 def of(xp):
@@ -179,12 +179,12 @@ CALLS = [
 ]
 
 
-@pytest.mark.parametrize(("call", "x"), rows(CALLS))
+@each_case(("call", "x"), rows(CALLS))
 def test_results_are_numpys(call, x):
     assert_as_numpy(call, x)
 
 
-@pytest.mark.parametrize("executor", COMPLETE)
-@pytest.mark.parametrize(("call", "x"), rows(CALLS, TRACED))
+@each_case("executor", COMPLETE)
+@each_case(("call", "x"), rows(CALLS, TRACED))
 def test_traced_results_are_eager_results(call, x, executor):
     assert_traced(call, x, executor)

@@ -1,8 +1,8 @@
 """The array API's functions that make, join and turn arrays: NumPy's results, in eager code and in graphs."""
 
-import pytest
 from agc.runtime.executors import COMPLETE
 from support.array_calls import ANY, TRACED, assert_as_numpy, assert_traced, rows
+from support.each_case import each_case
 
 CALLS = [
     (
@@ -125,12 +125,12 @@ CALLS = [
 ]
 
 
-@pytest.mark.parametrize(("call", "x"), rows(CALLS))
+@each_case(("call", "x"), rows(CALLS))
 def test_results_are_numpys(call, x):
     assert_as_numpy(call, x)
 
 
-@pytest.mark.parametrize("executor", COMPLETE)
-@pytest.mark.parametrize(("call", "x"), rows(CALLS, TRACED))
+@each_case("executor", COMPLETE)
+@each_case(("call", "x"), rows(CALLS, TRACED))
 def test_traced_results_are_eager_results(call, x, executor):
     assert_traced(call, x, executor)

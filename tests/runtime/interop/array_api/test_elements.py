@@ -1,7 +1,6 @@
 """The array API's functions of elements, and the promotion of dtypes: NumPy's results, in eager code and in graphs."""
 
 import numpy as np
-import pytest
 from agc.runtime.executors import COMPLETE
 from agc.runtime.interop import array_api as xp
 from support.array_calls import (
@@ -22,6 +21,7 @@ from support.array_calls import (
     rows,
     unary,
 )
+from support.each_case import each_case
 
 CALLS = [
     (
@@ -83,13 +83,13 @@ CALLS = [
 ]
 
 
-@pytest.mark.parametrize(("call", "x"), rows(CALLS))
+@each_case(("call", "x"), rows(CALLS))
 def test_results_are_numpys(call, x):
     assert_as_numpy(call, x)
 
 
-@pytest.mark.parametrize("executor", COMPLETE)
-@pytest.mark.parametrize(("call", "x"), rows(CALLS, TRACED))
+@each_case("executor", COMPLETE)
+@each_case(("call", "x"), rows(CALLS, TRACED))
 def test_traced_results_are_eager_results(call, x, executor):
     assert_traced(call, x, executor)
 

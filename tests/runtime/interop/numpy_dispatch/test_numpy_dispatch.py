@@ -6,6 +6,7 @@ import pytest
 from agc.runtime.executors import COMPLETE
 from agc.runtime.interop.numpy_dispatch.registry import FUNCTIONS
 from agc.runtime.interop.numpy_dispatch.ufuncs import UFUNCS
+from support.each_case import each_case
 
 MATRIX = np.array([[1.5, -2.0, 0.25], [3.0, 0.5, -1.0]], np.float32)
 SQUARE = np.array([[4.0, 1.0], [1.0, 3.0]])
@@ -97,8 +98,8 @@ def check(call, *arrays):
     agree(call(*map(tf.constant, arrays)), expected)  # eager tensors are arrays to NumPy
 
 
-@pytest.mark.parametrize("name", CALLS)
-@pytest.mark.parametrize("array", [MATRIX, COUNTS], ids=["float32", "int32"])
+@each_case("name", CALLS)
+@each_case("array", [MATRIX, COUNTS], ids=["float32", "int32"])
 def test_functions_on_traced_tensors_agree_with_numpy(name, array):
     check(CALLS[name], array)
 
@@ -125,7 +126,7 @@ def operands(ufunc):
     return fit
 
 
-@pytest.mark.parametrize("ufunc", UFUNCS, ids=lambda ufunc: ufunc.__name__)
+@each_case("ufunc", UFUNCS, ids=lambda ufunc: ufunc.__name__)
 def test_universal_functions_compute_with_numpys_dtypes(ufunc):
     arrays = [np.ones((3, 3)) * VECTOR] if ufunc is np.matmul else operands(ufunc)
     assert arrays

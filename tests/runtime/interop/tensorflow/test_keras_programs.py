@@ -10,6 +10,7 @@ import keras_cases
 import numpy as np
 import pytest
 from agc.runtime.optimize import tile_rows, tile_sizes
+from support.each_case import each_case
 from tensorboard.backend.event_processing.event_file_loader import RawEventFileLoader
 from tensorboard.compat.proto import event_pb2
 
@@ -20,7 +21,7 @@ NAMES = [(module, name) for module, answers in RECORDED.items() for name in answ
 
 
 @pytest.mark.filterwarnings("ignore:In loss categorical_crossentropy:SyntaxWarning")
-@pytest.mark.parametrize(("module", "name"), NAMES)
+@each_case(("module", "name"), NAMES)
 def test_the_answer_is_that_of_keras(module: str, name: str, programs: dict[str, keras_cases.Cases]) -> None:
     got, expected = keras_cases.answer(programs[module][name]), RECORDED[module][name]
     assert keras_cases.agree(got, expected), f"{name}\n  Keras  {expected}\n  agc    {got}"

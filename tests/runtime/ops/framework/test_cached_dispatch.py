@@ -17,6 +17,7 @@ from agc.runtime.core.export import EXPORTED
 from agc.runtime.ir.builder import stack
 from agc.runtime.ops.framework.cached_dispatch import cached_dispatch
 from agc.runtime.ops.framework.eager_calls import EagerCall
+from support.each_case import each_case
 
 X = np.arange(6, dtype=np.float32).reshape(2, 3)
 CACHED = [value for value in [*EXPORTED.values()] if isinstance(value, type(tf.concat))]
@@ -71,7 +72,7 @@ ARGUMENTS: dict[str, tuple[Callable[..., Any], Callable[[Any], tuple[Any, ...]]]
 }
 
 
-@pytest.mark.parametrize("name", ARGUMENTS)
+@each_case("name", ARGUMENTS)
 def test_a_cached_call_computes_what_the_function_does(name: str, language: str) -> None:
     function, arguments = ARGUMENTS[name]
     cached, calls = counted(function, language)

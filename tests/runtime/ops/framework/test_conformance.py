@@ -20,6 +20,7 @@ from agc.runtime.ir.json_reader import deserialize
 from agc.runtime.ir.value_types import TensorType
 from agc.runtime.ops.framework.op import REGISTRY
 from agc.runtime.optimize import optimize
+from support.each_case import each_case
 from support.hostile_graphs import graph_of, loaded, nothing_ran, run, with_hostile_text, with_lies
 from support.operation_examples import MODULES, NAMES, REFUSALS, Call, calls, examples
 from support.outcomes import bits
@@ -43,7 +44,7 @@ def law(check: Callable[[str], None]) -> Callable[[str], None]:
     return check
 
 
-@pytest.mark.parametrize("name", MODULES)
+@each_case("name", MODULES)
 def test_docstring_examples_print_their_results(name: str) -> None:
     assert "".join(examples().failures[name]) == ""
 
@@ -224,7 +225,7 @@ def a_file_makes_no_code_of_it_and_cannot_lie_about_it(name: str) -> None:
         assert nothing_ran()
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each_case("name", NAMES)
 def test_all_laws(name: str) -> None:
     for check in LAWS:
         check(name)

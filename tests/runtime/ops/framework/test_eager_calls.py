@@ -13,6 +13,7 @@ from agc.runtime.core.export import EXPORTED
 from agc.runtime.ops.framework import eager_calls, kept_calls
 from agc.runtime.ops.framework.eager_calls import MANY, MOST, EagerCall
 from agc.runtime.ops.framework.op import REGISTRY
+from support.each_case import each_case
 
 pytestmark = pytest.mark.usefixtures("language")
 
@@ -37,7 +38,7 @@ CALLS: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", CALLS)
+@each_case("name", CALLS)
 def test_a_kept_call_gives_what_the_first_gave(name: str) -> None:
     call = CALLS[name]
     first = call(tf.constant(X), tf.constant(2 * X))

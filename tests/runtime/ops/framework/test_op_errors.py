@@ -18,6 +18,7 @@ import pytest
 from agc.runtime import errors
 from agc.runtime.ops.framework.op import REGISTRY, Op
 from agc.runtime.ops.framework.op_families import Elementwise
+from support.each_case import each_case
 from support.operation_examples import NAMES, calls
 from support.wrong_calls import Wrong, wrong_calls
 
@@ -130,7 +131,7 @@ def by_family(name: str, kind: str) -> bool:
     return isinstance(op, Elementwise) and (kind == "range" or (kind == "shape" and len(op.input_names) == 1))
 
 
-@pytest.mark.parametrize("name", TESTED)
+@each_case("name", TESTED)
 def test_a_wrong_call_is_refused_with_operation_and_argument(name: str) -> None:
     assert calls(name), f"no example calls {name} with tensors alone"
     kinds = set()
@@ -145,7 +146,7 @@ def test_a_wrong_call_is_refused_with_operation_and_argument(name: str) -> None:
             )
 
 
-@pytest.mark.parametrize("name", REFERRING)
+@each_case("name", REFERRING)
 def test_wrong_resource_arguments_are_refused(name: str) -> None:
     op = REGISTRY[name]
     with pytest.raises(TypeError, match=rf"{name}, argument `\w+`: expected a (variable|TensorArray), got 3"):
@@ -166,8 +167,8 @@ def test_an_index_that_is_out_of_range() -> None:
         tf.gather(tf.constant([1.0]), [1])
 
 
-@pytest.mark.parametrize("executor", ["plan", "interpret"])
-@pytest.mark.parametrize("name", TESTED)
+@each_case("executor", ["plan", "interpret"])
+@each_case("name", TESTED)
 def test_a_graph_refuses_wrong_calls_like_eager_code_with_the_line(name: str, executor: str) -> None:
     op = REGISTRY[name]
     first = {wrong.kind: wrong for wrong, _ in reversed(refused(name)) if wrong.parameter in op.input_names}

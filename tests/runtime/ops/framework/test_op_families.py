@@ -16,6 +16,7 @@ from agc.runtime.core.tensor import EagerTensor
 from agc.runtime.ir.graph import Constant
 from agc.runtime.ops.framework.op import REGISTRY, Op
 from agc.runtime.ops.framework.op_families import Elementwise
+from support.each_case import each_case
 
 ELEMENTWISE = [op for op in REGISTRY.values() if isinstance(op, Elementwise)]
 REDUCTIONS = [getattr(tf.math, name) for name in tf.math.__all__ if name.startswith("reduce_")]
@@ -43,7 +44,7 @@ def same(one: Any, other: Any) -> bool:
     return one.dtype == other.dtype and one.tolist().__repr__() == other.tolist().__repr__()
 
 
-@pytest.mark.parametrize("op", ELEMENTWISE, ids=lambda op: op.name)
+@each_case("op", ELEMENTWISE, ids=lambda op: op.name)
 def test_kernels_and_expressions_give_exactly_the_dtype_of_the_rule(op: Elementwise) -> None:
     count = len(op.parameters) - 1
     accepted = taken(op, count)
@@ -64,7 +65,7 @@ def test_kernels_and_expressions_give_exactly_the_dtype_of_the_rule(op: Elementw
                 assert same(eval(text, {"x": value}), op.compute(*[value] * count)), dtype
 
 
-@pytest.mark.parametrize("op", ELEMENTWISE, ids=lambda op: op.name)
+@each_case("op", ELEMENTWISE, ids=lambda op: op.name)
 def test_a_dtype_that_is_not_taken_is_named_in_the_error(op: Elementwise) -> None:
     count = len(op.parameters) - 1
     refused = [dtype for dtype in dtypes.ALL if dtype not in taken(op, count)]

@@ -12,6 +12,7 @@ import pytest
 from agc.runtime.ir.builder import Builder
 from agc.runtime.ir.value_types import TensorType
 from agc.runtime.ops.framework.operator_overloads import OPERATORS
+from support.each_case import each_case
 
 BINARY = [
     operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod, operator.pow,
@@ -19,10 +20,8 @@ BINARY = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("function", BINARY)
-@pytest.mark.parametrize(
-    "other", [2, [2, 5], np.array([2, 5]), np.int32(2)], ids=["int", "list", "array", "scalar"]
-)
+@each_case("function", BINARY)
+@each_case("other", [2, [2, 5], np.array([2, 5]), np.int32(2)], ids=["int", "list", "array", "scalar"])
 def test_operators_agree_with_numpy_from_both_sides(function: Callable[[Any, Any], Any], other: Any) -> None:
     values = np.array([7, 3], np.int32)
     tensor = tf.constant(values)

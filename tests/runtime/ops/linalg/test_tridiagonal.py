@@ -7,6 +7,7 @@ from typing import Any
 import agc.runtime as tf
 import numpy as np
 import pytest
+from support.each_case import each_case
 from support.everywhere import everywhere
 
 L = tf.linalg
@@ -56,10 +57,10 @@ def test_eigenvalues() -> None:
     np.testing.assert_allclose(some, expected[(expected > 1.5) & (expected <= 4.0)])
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex128])
-@pytest.mark.parametrize("lower", [True, False])
-@pytest.mark.parametrize("adjoint", [True, False])
-@pytest.mark.parametrize(("count", "size"), [(1, 4), (2, 4), (3, 4), (4, 4), (3, 2), (1, 1)])
+@each_case("dtype", [np.float32, np.float64, np.complex128])
+@each_case("lower", [True, False])
+@each_case("adjoint", [True, False])
+@each_case(("count", "size"), [(1, 4), (2, 4), (3, 4), (4, 4), (3, 2), (1, 1)])
 def test_triangles_of_few_diagonals(count: int, size: int, adjoint: bool, lower: bool, dtype: Any) -> None:
     random = np.random.default_rng(count)
     bands = random.normal(size=(3, 1, count, size)) + 2

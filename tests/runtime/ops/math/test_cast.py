@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from agc.runtime.ir.builder import Builder
 from agc.runtime.ir.value_types import TensorType
+from support.each_case import each_case
 
 NUMBERS = [
     tf.float16, tf.float32, tf.float64, tf.int8, tf.int16, tf.int32, tf.int64, tf.uint8, tf.uint16, tf.uint32,
@@ -16,8 +17,8 @@ NUMBERS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("source", NUMBERS, ids=str)
-@pytest.mark.parametrize("target", NUMBERS, ids=str)
+@each_case("source", NUMBERS, ids=str)
+@each_case("target", NUMBERS, ids=str)
 def test_small_numbers_keep_their_value(source: tf.DType, target: tf.DType) -> None:
     x = tf.cast(tf.constant([0, 1, 100]), source)
     result = tf.cast(x, target)

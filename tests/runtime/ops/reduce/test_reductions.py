@@ -10,15 +10,16 @@ import pytest
 from agc.runtime.core.shapes import reduced
 from agc.runtime.ir.builder import Builder
 from agc.runtime.ir.value_types import TensorType
+from support.each_case import each_case
 
 VALUES = np.array([[[1, 2], [3, 4], [5, 6]], [[7, 8], [9, 1], [2, 3]]])
 AXES = [None, 0, -1, [0, 2], (1,), [], [0, 1, 2]]
 
 
-@pytest.mark.parametrize("axis", AXES, ids=str)
-@pytest.mark.parametrize("keepdims", [False, True])
-@pytest.mark.parametrize("dtype", ["float32", "int8", "uint16", "complex64"])
-@pytest.mark.parametrize("name", ["sum", "prod", "mean", "max", "min"])
+@each_case("axis", AXES, ids=str)
+@each_case("keepdims", [False, True])
+@each_case("dtype", ["float32", "int8", "uint16", "complex64"])
+@each_case("name", ["sum", "prod", "mean", "max", "min"])
 def test_reductions_agree_with_numpy(name: str, axis: Any, keepdims: bool, dtype: str) -> None:
     if dtype == "complex64" and name in ("max", "min"):
         return

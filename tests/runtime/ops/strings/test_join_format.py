@@ -4,6 +4,7 @@ import math
 
 import agc.runtime as tf
 import pytest
+from support.each_case import each_case
 
 S = tf.strings
 STAGED = pytest.mark.parametrize("staged", [False, True])
@@ -31,8 +32,8 @@ def test_substr(staged, text, pos, length, unit, expected):
     assert run(staged, lambda t: S.substr(t, pos, length, unit=unit), tf.constant(text)) == expected
 
 
-@pytest.mark.parametrize("at", [-3, -2, 0, 2, 3])
-@pytest.mark.parametrize("count", [-1, 0, 1, 2, 3, 9])
+@each_case("at", [-3, -2, 0, 2, 3])
+@each_case("count", [-1, 0, 1, 2, 3, 9])
 def test_substr_of_a_batch(at, count):
     texts = ["abc", "defgh"]
     expected = [

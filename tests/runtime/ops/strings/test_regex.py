@@ -8,6 +8,7 @@ import random
 import agc.runtime as tf
 import pytest
 from agc.runtime.kernels.strings import regex_engines
+from support.each_case import each_case
 
 S = tf.strings
 ENGINES = [True, False] if regex_engines.has_re2() else [False]
@@ -21,7 +22,7 @@ def has_re2(request, monkeypatch):
     regex_engines.compiled.cache_clear()
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text, pattern, expected",
     [
         ("abc", "a.c", True),
@@ -55,7 +56,7 @@ def has_re2(request, monkeypatch):
         (b"\xff", "x", False),
     ],
 )
-@pytest.mark.parametrize("staged", [False, True])
+@each_case("staged", [False, True])
 def test_full_match(text, pattern, expected, staged):
     matches = tf.function(S.regex_full_match) if staged else S.regex_full_match
     if text == "AbC":
@@ -63,7 +64,7 @@ def test_full_match(text, pattern, expected, staged):
     assert matches(tf.constant([text]), pattern).numpy().tolist() == [expected]
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text, pattern, rewrite, expected",
     [
         ("hello world", "o", "0", b"hell0 w0rld"),
@@ -95,12 +96,12 @@ def test_replace_the_first():
     assert S.regex_replace("hello", "l", "L", replace_global=False).numpy() == b"heLlo"
 
 
-@pytest.mark.parametrize(
+@each_case(
     "pattern",
     ["(", ")", "[a", r"(a)\1", "a(?=b)", "(?<!a)b", r"a\Z", "a**", "a++", "*a", "(?P=x)", "a{1001}", r"\pQ",
      "[[:what:]]", "a\\", "[a-", "[z-a]", "(?z)a"],
 )  # fmt: skip
-@pytest.mark.parametrize("staged", [False, True])
+@each_case("staged", [False, True])
 def test_patterns_that_are_refused(pattern, staged):
     call = lambda: S.regex_full_match(["a"], pattern)  # noqa: E731
     with pytest.raises((tf.errors.InvalidArgumentError, ValueError), match="Invalid pattern"):
@@ -172,7 +173,7 @@ def _pattern(rng, depth):
     return f"({_pattern(rng, depth - 1)})" + rng.choice(["*", "+", "?", "{2,3}", "*?", "+?"])
 
 
-@pytest.mark.parametrize("seed", range(60) if regex_engines.has_re2() else ())
+@each_case("seed", range(60) if regex_engines.has_re2() else ())
 def test_both_engines_agree(seed):
     rng = random.Random(seed)
     pattern = rng.choice(["", "", "(?m)", "(?s)", "(?i)"]) + _pattern(rng, rng.randrange(1, 5))

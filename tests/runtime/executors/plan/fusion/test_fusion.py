@@ -25,6 +25,7 @@ from agc.runtime.ops.framework.op import REGISTRY, find
 from agc.runtime.optimize.fusion import run as fuse
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.each_case import each_case
 from support.outcomes import bits
 from support.random_graphs import many
 from support.verifier import verify
@@ -191,9 +192,9 @@ SHAPES = [
 ]
 
 
-@pytest.mark.parametrize("shapes", SHAPES, ids=str)
-@pytest.mark.parametrize("axis", [None, (0,), (-1,), (0, -1), ()], ids=str)
-@pytest.mark.parametrize("keepdims", [False, True])
+@each_case("shapes", SHAPES, ids=str)
+@each_case("axis", [None, (0,), (-1,), (0, -1), ()], ids=str)
+@each_case("keepdims", [False, True])
 def test_broadcasting_and_axes(shapes: Any, axis: Any, keepdims: bool, many_threads: None) -> None:
     dims = [f"float32[{', '.join('?' for _ in shape)}]" for shape in shapes]
     whole, attrs = dims[0], f"[axis={axis}, keepdims={keepdims}]"

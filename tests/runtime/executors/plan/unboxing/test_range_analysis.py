@@ -15,6 +15,7 @@ from agc.runtime.ir.graph import Operand, Value
 from agc.runtime.ir.parser import parse
 from agc.runtime.ops.framework.intervals import Range, hull
 from agc.runtime.ops.framework.op import REGISTRY
+from support.each_case import each_case
 
 RANGES = [(low, high) for low, high in itertools.product(range(-5, 6), repeat=2) if low <= high]
 
@@ -98,8 +99,8 @@ DECISIONS: dict[str, Callable[[bool, bool], bool]] = {
 }
 
 
-@pytest.mark.parametrize("decision", DECISIONS)
-@pytest.mark.parametrize("name", COMPARISONS)
+@each_case("decision", DECISIONS)
+@each_case("name", COMPARISONS)
 def test_a_condition_refines_the_ranges(name: str, decision: str) -> None:
     """Keep every value that makes a condition true, or false, possible after it."""
     graph = parse(
