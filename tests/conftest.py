@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from _pytest.runner import runtestprotocol
@@ -63,6 +64,7 @@ class Brief:
     def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool:
         for report in runtestprotocol(item, log=False, nextitem=nextitem):
             if report.when == "call" or not report.passed:
+                report.keywords = {}  # no plugin here reads them
                 item.ihook.pytest_runtest_logreport(report=report)
         return True
 
@@ -83,51 +85,43 @@ def update_golden(request: pytest.FixtureRequest) -> bool:
     return bool(request.config.getoption("--update-golden"))
 
 
-@pytest.fixture(autouse=True, scope="session")
-def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Keep the converted code of tests out of the user's cache."""
+@pytest.hookimpl(wrapper=True)
+def pytest_runtestloop(session: pytest.Session) -> Iterator[Any]:
+    """Separate the tests from their surroundings. Fixtures would do so too, but be looked up for each test."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(os.environ, "AGC_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
-        patch.setitem(os.environ, "AGC_JIT", "0")  # tests choose what is compiled; no measurement does
-        yield
+        share_byte_code(patch, session.config)
+        own_cache(patch, session.config)
+        if hasattr(session.config, "workerinput") or not session.config.getoption("numprocesses", 0):
+            compile_anew(patch)
+        skip_checks_of_files(patch)
+        return (yield)
 
 
-@pytest.fixture(autouse=True, scope="session")
-def lowered_anew() -> Iterator[pytest.MonkeyPatch]:
-    """Lower each graph anew, since tests replace parts of the compiler. Processes that they start use the cache."""
+def own_cache(patch: pytest.MonkeyPatch, config: pytest.Config) -> None:
+    """Keep the converted code of tests out of the user's cache."""
+    patch.setitem(os.environ, "AGC_CACHE_DIR", str(config._tmp_path_factory.mktemp("cache")))
+    patch.setitem(os.environ, "AGC_JIT", "0")  # tests choose what is compiled; no measurement does
+
+
+def compile_anew(patch: pytest.MonkeyPatch) -> None:
+    """Convert each function and lower each graph anew: tests replace parts of it. Processes they start use caches."""
+    from agc.autograph.conversion import stored_code
     from agc.runtime.executors.llvm import unit_cache
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(unit_cache, "key", lambda *_: None)
-        yield patch
+    patch.setattr(unit_cache, "key", lambda *_: None)
+    patch.setattr(stored_code, "_entry", lambda *_: None)
 
 
-@pytest.fixture(autouse=True, scope="session")
-def converted_anew() -> Iterator[None]:
-    """Each function is converted, since tests exchange passes. Processes that they start use the cache."""
-    from agc.autograph.conversion import stored_code
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(stored_code, "_entry", lambda *_: None)
-        yield
-
-
-@pytest.fixture(autouse=True, scope="session")
-def shared_byte_code(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def share_byte_code(patch: pytest.MonkeyPatch, config: pytest.Config) -> None:
     """Share a folder of byte code between the processes that tests start, if Python writes none next to files."""
-    with pytest.MonkeyPatch.context() as patch:
-        if sys.dont_write_bytecode:
-            patch.delitem(os.environ, "PYTHONDONTWRITEBYTECODE", raising=False)
-            folder = tmp_path_factory.getbasetemp()
-            folder = folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder
-            patch.setitem(os.environ, "PYTHONPYCACHEPREFIX", str(folder / "bytecode"))
-        yield
+    if sys.dont_write_bytecode:
+        patch.delitem(os.environ, "PYTHONDONTWRITEBYTECODE", raising=False)
+        folder = config._tmp_path_factory.getbasetemp()
+        folder = folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder
+        patch.setitem(os.environ, "PYTHONPYCACHEPREFIX", str(folder / "bytecode"))
 
 
-@pytest.fixture(autouse=True, scope="session")
-def files_stay_as_they_are() -> Iterator[None]:
+def skip_checks_of_files(patch: pytest.MonkeyPatch) -> None:
     """Skip the check of all source files for changes, which doctest's debugger makes for each docstring."""
     of_files = linecache.checkcache
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(linecache, "checkcache", lambda filename=None: filename and of_files(filename))
-        yield
+    patch.setattr(linecache, "checkcache", lambda filename=None: filename and of_files(filename))
