@@ -13,6 +13,7 @@ times the tolerance. A few elements may differ by more, but not the same ones ag
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -51,13 +52,21 @@ ROUNDING = 8
 The logarithm of a sum near 1 has the rounding of the sum, whose terms may be too small to change it.
 """
 
-_LARGE = 64 << 20
-"""The bytes of variables from which the first comparison makes one copy: new memory may take longer than the runs."""
+_ALWAYS, _A_SECOND = 64 << 20, 256 << 20
+"""The most bytes of variables that a first comparison copies twice: always, and for each second that the plan takes.
+
+New memory may take longer than the runs of short functions.
+"""
 
 _BLOCK = 1 << 14
 """The elements that are compared at a time."""
 
 Runner = Callable[[Sequence[Any]], Sequence[Any]]
+
+
+def most_copied_in(seconds: float) -> float:
+    """Return the most bytes of variables that a first comparison copies twice, if the plan takes so many seconds."""
+    return max(_ALWAYS, _A_SECOND * seconds)
 
 
 class Copy:
@@ -72,24 +81,24 @@ def compared(
     plan: Runner,
     arguments: Sequence[Any],
     rehearse: Callable[..., list[Any] | None] | None = None,
-    is_first: bool = False,
+    most_copied: float = math.inf,
     doubts: Doubts | None = None,
 ) -> tuple[Sequence[Any], str | None]:
     """Return the plan's results, and the difference of native results: "" if none, None if that is unknown.
 
     It is unknown if native code gave up, or if the difference may be the rounding of numbers that cancel each other.
-    Large variables are copied once if `is_first`; then a difference is unknown, too. The unit cache keeps that there
-    was none. `rehearse` replaces `native.rehearsed`, for a caller that measures it. `doubts` has what the former
-    comparisons of these results left. Raise the errors of the plan alone.
+    Variables of more than `most_copied` bytes are copied once; then a difference is unknown, too. The unit cache keeps
+    that there was none. `rehearse` replaces `native.rehearsed`, for a caller that measures it. `doubts` has what the
+    former comparisons of these results left. Raise the errors of the plan alone.
     """
     variables = native.variables_in(arguments)
     try:
         copies = {id(variable): Copy(np.array(variable._array)) for variable in variables}
     except MemoryError:
         return plan(arguments), None
-    is_large = sum(copy._array.nbytes for copy in copies.values()) > _LARGE
+    is_large = sum(copy._array.nbytes for copy in copies.values()) > most_copied
     # Native code overwrites copies that nothing else refers to.
-    before = None if is_first and is_large else {key: copy._array for key, copy in copies.items()}
+    before = None if is_large else {key: copy._array for key, copy in copies.items()}
     results = plan(arguments)
     wanted = [*results, *(variable._array for variable in variables)]
     return_freed_memory()  # of the plan, which native code needs in other blocks

@@ -229,13 +229,12 @@ def test_large_results_are_compared_in_little_memory() -> None:
     assert peak < wanted.nbytes
 
 
-@pytest.mark.parametrize(("is_first", "copies"), [(True, 0), (False, 1)])
-def test_large_variables_are_copied_once_in_the_first_comparison(
-    is_first: bool, copies: int, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("most_copied", "copies"), [(0, 0), (1 << 30, 1)])
+def test_large_variables_are_copied_once(
+    most_copied: int, copies: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found: list[int] = []
     original = exclusive.copied_if_shared
-    monkeypatch.setattr(first_call_check, "_LARGE", 0)
     monkeypatch.setattr(
         exclusive,
         "copied_if_shared",
@@ -249,19 +248,20 @@ def test_large_variables_are_copied_once_in_the_first_comparison(
 
     graph = tf.function(step).get_concrete_function(tf.constant(0.5)).graph
     plan = EXECUTORS["plan"](graph)
-    assert compared(JitFunction(graph), plan, [np.float32(0.5), total], is_first=is_first)[1] == ""
+    assert compared(JitFunction(graph), plan, [np.float32(0.5), total], most_copied=most_copied)[1] == ""
     assert found == [copies]
     assert total.numpy().tolist() == [2.5] * (1 << 18)
 
 
-def test_a_difference_of_large_variables_is_examined_by_the_second_comparison(
-    miswritten: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(first_call_check, "_LARGE", 0)
+def test_long_plans_allow_more_copies() -> None:
+    assert first_call_check.most_copied_in(0.01) < first_call_check.most_copied_in(2.0)
+
+
+def test_a_difference_of_large_variables_is_examined_by_the_second_comparison(miswritten: None) -> None:
     total = tf.Variable([1.0])
     graph = tf.function(lambda x: total.assign(total * 3.0 + x)).get_concrete_function(tf.constant(0.5)).graph
     native, plan, arguments = JitFunction(graph), EXECUTORS["plan"](graph), [np.float32(0.5), total]
-    assert compared(native, plan, arguments, is_first=True)[1] is None
+    assert compared(native, plan, arguments, most_copied=0)[1] is None
     assert "differs" in (compared(native, plan, arguments)[1] or "")
     assert total.numpy().tolist() == [11.0]
 
