@@ -29,7 +29,7 @@ from .syntax import source
 from .syntax.gast_bridge import Translation
 from .syntax.positions import first_line
 from .syntax.source import Definition
-from .syntax.tree_queries import deep_trees
+from .syntax.tree_queries import children, deep_trees
 
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 OPERATORS = "from agc.autograph import operators as"
@@ -160,7 +160,7 @@ def _bound_by(node: ast.AST) -> Iterator[tuple[str, str | None]]:
 
 def is_converted(text: str) -> bool:
     """Return whether a module is a printed conversion already: it imports the operators under our name."""
-    return re.search(rf"^{OPERATORS} ag__\d*$", text, re.MULTILINE) is not None
+    return OPERATORS in text and re.search(rf"^{OPERATORS} ag__\d*$", text, re.MULTILINE) is not None
 
 
 def fresh_name(text: str) -> str:
@@ -169,13 +169,15 @@ def fresh_name(text: str) -> str:
     >>> fresh_name("x = 1"), fresh_name("ag__ = 1")
     ('ag__', 'ag__1')
     """
+    if "ag__" not in text:  # a search by a regular expression takes far longer
+        return "ag__"
     names = ["ag__", *(f"ag__{number}" for number in range(1, 1 + text.count("ag__")))]
     return next((name for name in names if not re.search(rf"\b{name}\b", text)), "ag__0")
 
 
 def with_operators(tree: gast.Module, ag: str) -> gast.Module:
     """Return the module with an import of the operators, if it calls any, after docstring and __future__."""
-    if not any(isinstance(node, gast.Name) and node.id == ag for node in gast.walk(tree)):
+    if not _mentions(tree, ag):
         return tree
     (statement,) = gast.parse(f"{OPERATORS} {ag}").body
     start = int(bool(tree.body) and _is_docstring(tree.body[0]))
@@ -185,6 +187,17 @@ def with_operators(tree: gast.Module, ag: str) -> gast.Module:
         for attribute in node._attributes:
             node.__dict__.pop(attribute, None)
     return gast.Module([*tree.body[:start], statement, *tree.body[start:]], tree.type_ignores)
+
+
+def _mentions(tree: gast.AST, name: str) -> bool:
+    """Return whether a name is in a tree. Depth first: most functions call an operator."""
+    pending = [tree]
+    while pending:
+        node = pending.pop()
+        if type(node) is gast.Name and node.id == name:
+            return True
+        pending += children(node)
+    return False
 
 
 def _is_docstring(node: Any) -> bool:

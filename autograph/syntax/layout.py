@@ -15,13 +15,11 @@ from __future__ import annotations
 import ast
 import bisect
 import re
-import tokenize
 from typing import Any
 
 from .gast_bridge import Translation
+from .lexical_lines import lexical_lines
 from .positions import characters, extent_of, first_line, lines_of
-
-_FSTRING_START, _FSTRING_END = getattr(tokenize, "FSTRING_START", -1), getattr(tokenize, "FSTRING_END", -1)
 
 
 class Layout:
@@ -32,28 +30,10 @@ class Layout:
         self.whole = whole
         self.lines = [line.rstrip("\r\n") for line in lines_of(text)]
         self.translation = translation
-        self.comments: dict[int, int] = {}  # line → column of its comment
-        self.in_string: set[int] = set()  # lines that begin inside of a string: they cannot be indented anew
-        self.ends: list[int] = []  # the last lines of logical lines
+        self.comments, self.in_string, self.ends = lexical_lines(self.lines)
+        self.tops = self._tops()
         self.printed: set[int] = set()  # lines whose comments have been given out
         self._first_lines: dict[ast.AST, int] = {}
-        self._scan()
-
-    def _scan(self) -> None:
-        lines = iter([f"{line}\n" for line in self.lines])
-        starts: list[int] = []  # of the f-strings around
-        for token in tokenize.generate_tokens(lambda: next(lines, "")):
-            kind, first, last = token.type, token.start[0], token.end[0]
-            if kind == tokenize.COMMENT:
-                self.comments[first] = token.start[1]
-            elif kind == tokenize.NEWLINE:
-                self.ends.append(first)
-            elif kind == _FSTRING_START:
-                starts.append(first)
-            elif kind == _FSTRING_END:
-                self.in_string.update(range(starts.pop() + 1, last + 1))
-            elif kind == tokenize.STRING and last > first:
-                self.in_string.update(range(first + 1, last + 1))
 
     # Comments and blank lines
 
@@ -64,7 +44,7 @@ class Layout:
     def before(self, statement: ast.AST, indent: str) -> list[str]:
         """Return the lines between a statement and the code before it: comments, indented anew, and blank lines."""
         line = self._line(statement)
-        return self._taken(range(self._top(line), line), self._indentation(line), indent)
+        return self._taken(range(self.tops[line], line), self._indentation(line), indent)
 
     def after_definition(self, definition: Any, indent: str) -> list[str]:
         """Return the comments at the end of a function or class of the user's, which are indented more than it is.
@@ -108,7 +88,7 @@ class Layout:
     def of_clause(self, body: list[Any], indent: str) -> tuple[list[str], str]:
         """Return the comments above and on the line that ends in a colon before a block, such as that of `else:`."""
         line = self._line(body[0])
-        last = self._top(line) - 1 if line else 0
+        last = self.tops[line] - 1 if line else 0
         if last < 1 or not self.lines[last - 1][: self.comments.get(last)].rstrip().endswith(":"):
             return [], ""
         found = bisect.bisect_left(self.ends, last)
@@ -126,7 +106,7 @@ class Layout:
         blank line."""
         end = self.ends[0] if self.ends else len(self.lines) + 1
         top = next((line for line in map(self._line, body) if line), end)
-        first = self._top(top)
+        first = self.tops[top]
         if first > 1 or (body and self._line(body[0])):  # the first statement has them
             return []
         blank = [number for number in range(1, top) if not self.lines[number - 1].strip()]
@@ -139,7 +119,7 @@ class Layout:
         last = len(self.lines)
         while last and not self.lines[last - 1].strip():
             last -= 1
-        return self._taken(range(self._top(last + 1), last + 1), "", "")
+        return self._taken(range(self.tops[last + 1], last + 1), "", "")
 
     def within(self, statement: Any, entire: bool) -> list[str]:
         """Return the comments inside of a simple statement, or on the first logical line of another one.
@@ -168,11 +148,12 @@ class Layout:
         self.printed.update(fresh)
         return [self._indented(number, old, new) for number in fresh]
 
-    def _top(self, line: int) -> int:
-        """Return the first of the lines right above this one that hold no code."""
-        while line > 1 and self._is_gap(line - 1):
-            line -= 1
-        return line
+    def _tops(self) -> list[int]:
+        """Return for each line, and the one after the last, the first of the lines right above that hold no code."""
+        tops = [0, 1]
+        for line in range(1, len(self.lines) + 1):
+            tops.append(tops[-1] if self._is_gap(line) else line + 1)
+        return tops
 
     def _is_gap(self, number: int) -> bool:
         text = self.lines[number - 1]

@@ -1,6 +1,6 @@
 """Print a tree as code. This is the only file that does.
 
-Statements are written here, on top of astunparse; expressions by `ast.unparse`, which supports every
+Statements are written here, on top of astunparse; expressions by expressions.py, which supports every
 expression of the running Python. `unparse(tree, source=text)` puts the user's line above the code that
 is printed for it:
 
@@ -17,13 +17,14 @@ from __future__ import annotations
 
 import ast
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import astunparse
 import gast
 
-from .fstring_quotes import expression
+from .expressions import expression
 from .layout import Layout
 from .positions import lines_of
 from .tree_queries import deep_trees
@@ -134,8 +135,8 @@ class _Printer(astunparse.Unparser):  # type: ignore[misc]
         self.dispatch(statement)
         self.write(f"  {after}" if after else "")
 
-    def head(self, tree: Any, word: str, text: str) -> None:
-        """Return the first line of a block: the user's own, if it is as it was; otherwise `text`."""
+    def head(self, tree: Any, word: str, text: Callable[[], str]) -> None:
+        """Print the first line of a block: the user's own, if it is as it was; otherwise that of `text`."""
         own, comments = None, []
         if self.layout is not None:
             own = self.layout.header_of(tree, word, INDENT * self._indent)
@@ -148,7 +149,7 @@ class _Printer(astunparse.Unparser):  # type: ignore[misc]
             self.fill(comment)
         for decorator in getattr(tree, "decorator_list", ()):
             self.fill(f"@{expression(decorator)}")
-        self.fill(text)
+        self.fill(text())
 
     def enter(self) -> None:
         super().enter()
@@ -263,8 +264,10 @@ class _Printer(astunparse.Unparser):  # type: ignore[misc]
     # Definitions
 
     def _FunctionDef(self, tree: Any, word: str = "def") -> None:
-        returns = f" -> {expression(tree.returns)}" if tree.returns is not None else ""
-        text = f"{word} {tree.name}{_type_parameters(tree)}({expression(tree.args)}){returns}"
+        def text() -> str:
+            returns = f" -> {expression(tree.returns)}" if tree.returns is not None else ""
+            return f"{word} {tree.name}{_type_parameters(tree)}({expression(tree.args)}){returns}"
+
         self.head(tree, word, text)
         self.definition(tree)
 
@@ -272,8 +275,10 @@ class _Printer(astunparse.Unparser):  # type: ignore[misc]
         self._FunctionDef(tree, "async def")
 
     def _ClassDef(self, tree: Any) -> None:
-        arguments = ", ".join(expression(argument) for argument in (*tree.bases, *tree.keywords))
-        text = f"class {tree.name}{_type_parameters(tree)}" + (f"({arguments})" if arguments else "")
+        def text() -> str:
+            arguments = ", ".join(expression(argument) for argument in (*tree.bases, *tree.keywords))
+            return f"class {tree.name}{_type_parameters(tree)}" + (f"({arguments})" if arguments else "")
+
         self.head(tree, "class", text)
         self.definition(tree)
 
@@ -292,7 +297,7 @@ class _Printer(astunparse.Unparser):  # type: ignore[misc]
     def _If(self, tree: Any) -> None:
         word = "if"
         while True:
-            self.head(tree, word, f"{word} {expression(tree.test)}")
+            self.head(tree, word, partial(_head, word, tree.test))
             self.block(tree.body)
             if len(tree.orelse) != 1 or not isinstance(tree.orelse[0], ast.If):
                 break
@@ -303,12 +308,12 @@ class _Printer(astunparse.Unparser):  # type: ignore[misc]
         self.suite("else", tree.orelse)
 
     def _While(self, tree: Any) -> None:
-        self.head(tree, "while", f"while {expression(tree.test)}")
+        self.head(tree, "while", partial(_head, "while", tree.test))
         self.block(tree.body)
         self.suite("else", tree.orelse)
 
     def _For(self, tree: Any, word: str = "for") -> None:
-        self.head(tree, word, f"{word} {_bare(tree.target)} in {expression(tree.iter)}")
+        self.head(tree, word, lambda: f"{word} {_bare(tree.target)} in {expression(tree.iter)}")
         self.block(tree.body)
         self.suite("else", tree.orelse)
 
@@ -316,8 +321,7 @@ class _Printer(astunparse.Unparser):  # type: ignore[misc]
         self._For(tree, "async for")
 
     def _With(self, tree: Any, word: str = "with") -> None:
-        items = ", ".join(_with_item(item) for item in tree.items)
-        self.head(tree, word, f"{word} {items}")
+        self.head(tree, word, lambda: f"{word} {', '.join(map(_with_item, tree.items))}")
         self.block(tree.body)
 
     def _AsyncWith(self, tree: Any) -> None:
@@ -339,13 +343,17 @@ class _Printer(astunparse.Unparser):  # type: ignore[misc]
         self._Try(tree, "except*")
 
     def _Match(self, tree: Any) -> None:
-        self.head(tree, "match", f"match {expression(tree.subject)}")
+        self.head(tree, "match", partial(_head, "match", tree.subject))
         self.enter()
         for case in tree.cases:
             guard = f" if {expression(case.guard)}" if case.guard is not None else ""
             self.clause(f"case {expression(case.pattern)}{guard}", case.body)
             self.block(case.body)
         self.leave()
+
+
+def _head(word: str, value: ast.expr) -> str:
+    return f"{word} {expression(value)}"
 
 
 def _alias(alias: ast.alias) -> str:
