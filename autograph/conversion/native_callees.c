@@ -5,7 +5,9 @@
    quick(f) returns f for code in C, for classes, and for functions that need no conversion; the result of a conversion
    while the function is unchanged; and converted(f) for all else, and while a graph is built. An instance has the
    result of its `__call__`. receiver(x, "m") returns x if its methods are in C, else an object whose `m` is quick(x.m):
-   `receiver(x, "m").m(y)` thus makes no bound method of a list. */
+   `receiver(x, "m").m(y)` thus makes no bound method of a list.
+
+   `within`, the operator for assignments to items of attributes, is here too; see operators/item_assignment.py. */
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -207,6 +209,39 @@ static PyObject *receiver(PyObject *state, PyObject *const *arguments, Py_ssize_
     return method == NULL ? NULL : made_receiver(method);
 }
 
+/* Return the list or dict in the attribute `arguments[1]` of `arguments[0]`; of another value, `other(value, …)`. */
+static PyObject *within(PyObject *other, PyObject *const *arguments, Py_ssize_t count)
+{
+    if (count < 2) {
+        PyErr_SetString(PyExc_TypeError, "within takes an object and the name of an attribute");
+        return NULL;
+    }
+    PyObject *value = PyObject_GetAttr(arguments[0], arguments[1]);
+    if (value == NULL || (count == 2 && (PyList_CheckExact(value) || PyDict_CheckExact(value))))
+        return value;
+    PyObject *all = PyTuple_New(count + 1), *result = NULL;
+    if (all != NULL) {
+        PyTuple_SET_ITEM(all, 0, Py_NewRef(value));
+        for (Py_ssize_t i = 0; i < count; i++)
+            PyTuple_SET_ITEM(all, i + 1, Py_NewRef(arguments[i]));
+        result = PyObject_CallObject(other, all);
+        Py_DECREF(all);
+    }
+    Py_DECREF(value);
+    return result;
+}
+
+static PyMethodDef within_method = {
+    "within", (PyCFunction)(void (*)(void))within, METH_FASTCALL,
+    "Return what an attribute holds, an item of which will be assigned."
+};
+
+/* Return the operator `within`, which calls `other` for all values but lists and dicts. */
+static PyObject *make_within(PyObject *module, PyObject *other)
+{
+    return PyCFunction_New(&within_method, other);
+}
+
 static PyMethodDef quick_method = {
     "converted", quick, METH_O, "Return the callable that code calls in place of `f`."
 };
@@ -228,6 +263,7 @@ static PyObject *operators(PyObject *module, PyObject *arguments)
 
 static PyMethodDef methods[] = {
     {"operators", operators, METH_VARARGS, "Return the operators of a converter."},
+    {"within", make_within, METH_O, "Return an operator that is quick for lists and dicts."},
     {NULL, NULL, 0, NULL},
 };
 

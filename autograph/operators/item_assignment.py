@@ -98,7 +98,6 @@ def _value_of(operand: Callable[[], Any], caller: CodeType) -> Any:
     raise found
 
 
-@leaves_no_trace
 def within(base: Any, name: str, *keys: Any) -> Any:
     """Return `base.name[…]`, an item of which will be assigned, or for a backend a wrapper that assigns.
 
@@ -106,12 +105,24 @@ def within(base: Any, name: str, *keys: Any) -> Any:
     >>> within(Box, "items") is Box.items
     True
     """
-    value = getattr(base, name)
+    return _within(getattr(base, name), base, name, *keys)
+
+
+@leaves_no_trace
+def _within(value: Any, base: Any, name: str, *keys: Any) -> Any:
     target = value
     for key in keys:
         target = target[key]
     backend = backends[type(target)]
     return target if backend is PYTHON else _Within(base, name, value, target, keys, backend)
+
+
+try:
+    from ..conversion import _native_callees  # type: ignore[attr-defined, unused-ignore]
+except ImportError:  # there was no C compiler at installation
+    within = leaves_no_trace(within)
+else:
+    within = _native_callees.within(_within)
 
 
 class _Within:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 from typing import Any
 
 import pytest
@@ -178,3 +179,25 @@ def test_a_backend_gives_the_variable_its_new_value() -> None:
 def test_slices_are_keys_and_put_stores_an_item() -> None:
     assert ag__.at[1:2, ...] == (slice(1, 2), ...)
     assert ag__.put(1, {}, "k") == {"k": 1}
+
+
+def test_the_attribute_whose_item_is_assigned_is_read_once() -> None:
+    class Box:
+        reads = 0
+
+        @property
+        def items(self):
+            self.reads += 1
+            return self.held
+
+    def fill(box):
+        box.items[0] = 1
+        box.items[0] += 1
+
+    for held in ([0], {}, collections.defaultdict(int)):
+        box = Box()
+        box.held = held
+        autograph.convert(fill)(box)
+        assert (box.reads, held[0]) == (2, 2)
+    with pytest.raises(AttributeError, match="held"):
+        autograph.convert(fill)(Box())
