@@ -88,14 +88,17 @@ def _solver(function: Any, dtype: np.dtype[Any], whole: Any) -> Solver:
     def solve(half: Any, rhs: Any, is_lower: bool) -> None:
         is_turned = half.strides[1] > half.strides[0]
         size, columns = rhs.shape
+        # The stride of a dimension of size 1 may be any number.
+        row = max(size, max(half.strides) // half.itemsize)
+        rhs_row = max(columns, rhs.strides[0] // rhs.itemsize)
         function(
             *map(ctypes.c_int, (
                 ROWS_FIRST, _LEFT, _LOWER if is_lower != is_turned else _UPPER,
                 TRANSPOSED if is_turned else AS_IT_IS, _NON_UNIT,
             )),
             whole(size), whole(columns), factor,
-            ctypes.c_void_p(half.ctypes.data), whole(max(half.strides) // half.itemsize),
-            ctypes.c_void_p(rhs.ctypes.data), whole(rhs.strides[0] // rhs.itemsize),
+            ctypes.c_void_p(half.ctypes.data), whole(row),
+            ctypes.c_void_p(rhs.ctypes.data), whole(rhs_row),
         )  # fmt: skip
 
     return solve
