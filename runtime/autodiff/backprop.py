@@ -3,7 +3,8 @@
     x ──square──▶ y ──sin──▶ z          records: square, sin
     dx ◀───────── dy ◀────── 1          cotangents of one value are added
 
-The sweep visits only records on a path from a source to a target.
+The sweep visits only records on a path from a source to a target. The C extension native_sweep.h has the same for
+records of eager operations.
 """
 
 from __future__ import annotations
@@ -11,9 +12,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .eager_gradients import planned
+from ..core.devices import placement
+from ..ir.builder import is_plain
+from ..ops.framework.eager_calls import native
+from ..ops.math.arithmetic import add
+from .eager_gradients import GradientPlan, planned
 from .sparse_gradients import HANDING_ON, dense, public, total
-from .tape_records import Key, Record, carries_gradient, key_of
+from .tape_records import Grads, Key, Record, carries_gradient, key_of
 
 
 class CotangentAccumulator:
@@ -53,9 +58,26 @@ def gradients(
     `targets` are pairs of a tensor and its cotangent. `since` maps a source to the first record in which it counts.
     The tensors in `stops` are constants. With `in_parts` a gradient may be IndexedSlices or a `ScatteredGradient`.
     """
+    is_eager = (
+        native is not None and type(records) is list and not stops and is_plain() and not placement.observed
+    )
+    result = native.sweep(records, list(targets), list(sources), since or {}) if is_eager else None
+    if result is None:
+        result = _swept(records, targets, sources, since or {}, stops)
+    return result if in_parts else list(map(public, result))
+
+
+def _swept(
+    records: Sequence[Record],
+    targets: Sequence[tuple[Any, Any]],
+    sources: Sequence[Any],
+    since: Mapping[Key, int],
+    stops: Sequence[Any],
+) -> list[Any]:
+    """Return the sum of the cotangents of each source."""
     wanted = {key_of(source) for source in sources}
     stopped = {key_of(x) for x in stops}
-    on_the_way = _depending(records, wanted, since or {}, stopped)
+    on_the_way = _depending(records, wanted, since, stopped)
     sums = CotangentAccumulator()
     for target, grad in targets:
         sums.add(key_of(target), grad)
@@ -75,11 +97,15 @@ def gradients(
             sums.add(keys[0], grads[0])
             continue
         grads = list(map(dense, grads))
-        for key, grad in zip(keys, planned(record, grads, flags) or record.back(grads, flags), strict=True):
+        for key, grad in zip(keys, _pulled(record, grads, flags), strict=True):
             if grad is not None:
                 sums.add(key, grad)
-    result = [sums.get(key_of(source)) for source in sources]
-    return result if in_parts else list(map(public, result))
+    return [sums.get(key_of(source)) for source in sources]
+
+
+def _pulled(record: Record, grads: Grads, wanted: Sequence[bool]) -> Grads:
+    """Return the cotangents of the inputs of a record, given those of its outputs."""
+    return planned(record, grads, wanted) or record.back(grads, wanted)
 
 
 def _depending(
@@ -97,3 +123,9 @@ def _depending(
             found[i] = flags
             active.update(set(record.output_keys()) - stops)
     return found
+
+
+if native is not None:
+    native.register(
+        gradient_plan=GradientPlan, add=add, total=total, dense=dense, pulled=_pulled, handing_on=HANDING_ON
+    )

@@ -60,15 +60,16 @@ def planned(record: Record, grads: Grads, wanted: Sequence[bool]) -> Grads | Non
 class GradientPlan:
     """A plan of gradients: a tensor, the parts of IndexedSlices, or none for each, which `counts` tells.
 
-    `arguments` are the numbers of the tensors that the plan reads.
+    `arguments` are the numbers of the tensors that the plan reads. `has_tensors` is True if it has no IndexedSlices.
     """
 
-    __slots__ = ("_arguments", "_run", "counts")
+    __slots__ = ("_arguments", "_run", "counts", "has_tensors")
 
     def __init__(self, run: Runner, arguments: Sequence[int], counts: Sequence[int]) -> None:
         self._run = run
         self._arguments = arguments
         self.counts = counts
+        self.has_tensors = max(counts, default=0) < 2
 
     def __call__(self, tensors: Sequence[Any]) -> list[Any]:
         found = map(_tensor, self._run([tensors[i]._array for i in self._arguments]))

@@ -298,7 +298,7 @@ def _extension() -> Any:
             silent=SILENT, begin=begin, pool=_pool, end=end, busy=busy, stack=stack, placement=placement,
             refused=(ValueError, errors.OpError),
         )  # fmt: skip
-        return found if hasattr(found, "flow_parts") else None
+        return found if hasattr(found, "sweep") else None
     except (ImportError, AttributeError, TypeError):
         return None
 

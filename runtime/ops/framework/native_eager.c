@@ -809,6 +809,8 @@ static const Entry registered[] = {
     {"silent", &silent}, {"pool", &pool}, {"begin", &begin}, {"end", &end}, {"refused", &refused}, {"busy", &busy}, {"stack", &stack},
     {"placement", &placement}, {"numbers", &numbers}, {"operand", &operand}, {"tape", &Tape}, {"record", &Record},
     {"kept_attributes", &KeptAttributes}, {"assigned", &Assigned}, {"own_files", &own_files}, {"carries_gradient", &carries}, {"read_variable", &read_variable},
+    {"gradient_plan", &GradientPlan}, {"add", &add}, {"total", &total}, {"dense", &dense}, {"pulled", &pulled},
+    {"handing_on", &handing_on},
 };
 
 static const Entry names[] = {
@@ -832,6 +834,10 @@ static int set_slots(PyObject *given)
     if (program != NULL && slot_offsets(program, program_names, PROGRAM_SLOTS, program_slots) < 0) return -1;
     if (array != NULL && slot_offsets(array, array_names, ARRAY_SLOTS, array_slots) < 0) return -1;
     if (tape != NULL && slot_offsets(tape, tape_names, TAPE_SLOTS, tape_slots) < 0) return -1;
+    PyObject *plan = PyDict_GetItemString(given, "gradient_plan"), *kept = PyDict_GetItemString(given, "kept_attributes");
+    static const char *const plans[] = {"plans"};
+    if (plan != NULL && slot_offsets(plan, plan_names, PLAN_SLOTS, plan_slots) < 0) return -1;
+    if (kept != NULL && slot_offsets(kept, plans, 1, &plans_offset) < 0) return -1;
     return record == NULL ? 0 : slot_offsets(record, record_names, RECORD_SLOTS, record_slots);
 }
 
@@ -864,6 +870,8 @@ static PyMethodDef functions[] = {
     {"flow_parts", (PyCFunction)(void (*)(void))flow_parts, METH_FASTCALL,
      "flow_parts(numbers, tensors, parts, records, handing_on, values)\n--\n\nAppend the parts of a flow's key for "
      "records and some tensors; return whether all have parts."},
+    {"sweep", (PyCFunction)(void (*)(void))sweep_back, METH_FASTCALL,
+     "sweep(records, targets, sources, since)\n--\n\nReturn the cotangents of sources; None if not all tensors are eager."},
     {NULL},
 };
 

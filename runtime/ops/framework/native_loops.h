@@ -8,7 +8,7 @@
    An update holds the interpreter lock, so no thread reads the variable meanwhile. An array that is larger than the cache
    would get no faster. The threads of native_pool.h share large loops, which call no function of Python. */
 
-#include "native_tape.h"
+#include "native_sweep.h"
 
 #include <numpy/ufuncobject.h>
 
