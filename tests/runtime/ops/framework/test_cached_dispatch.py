@@ -14,6 +14,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.core.export import EXPORTED
+from agc.runtime.core.gc_pause import Pause
 from agc.runtime.ir.builder import stack
 from agc.runtime.ops.framework.cached_dispatch import cached_dispatch
 from agc.runtime.ops.framework.eager_calls import EagerCall
@@ -256,13 +257,14 @@ def test_an_interrupt_at_any_call_leaves_no_recorder(language: str) -> None:
         starts: list[str] = []
         cached, _ = counted(lambda x: tf.concat([x, x], 0), language)
         cached(x)
-        sys.settrace(interrupt)  # which also meets the places where Ctrl-C would
-        try:
-            cached(x)
-        except KeyboardInterrupt:
-            interrupts += 1
-        finally:
-            sys.settrace(None)
+        with Pause():  # no finalizers of other tests' objects, which would be interrupted instead
+            sys.settrace(interrupt)  # which also meets the places where Ctrl-C would
+            try:
+                cached(x)
+            except KeyboardInterrupt:
+                interrupts += 1
+            finally:
+                sys.settrace(None)
         assert not stack.recorders
         np.testing.assert_array_equal(cached(x).numpy(), np.concatenate([X, X]))
     assert interrupts > 20
