@@ -1,4 +1,4 @@
-"""Fourier transforms in native code: calls of kernels, so the interpreter's results to the last bit."""
+"""Fourier transforms in native code: calls of NumPy, so the interpreter's results to the last bit."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def transforms(x: Any, z: Any) -> list[Any]:
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_transforms_equal_those_of_the_interpreter(dtype: Any) -> None:
+def test_transforms_equal_numpys(dtype: Any) -> None:
     x = tf.constant(np.random.default_rng(1).normal(size=(2, 3, 4, 9)).astype(dtype))
     z = tf.complex(x, x[::-1])
     found = tf.function(transforms, jit_compile=True)(x, z)
