@@ -1,4 +1,4 @@
-"""Tests of many small cases. For a test of a millisecond, pytest takes three: the cases are checked in one test.
+"""Tests of many small cases, each of which takes less time than pytest around it: one test checks all of them.
 
     @each_case("x", [0, 3, 20])             test_a_square: one test, which checks all three, and then fails with the
     def test_a_square(x): ...               errors of all that fail, each with the name of its case
