@@ -146,8 +146,12 @@ class SymbolicTensor(Tensor):
             "tf.while_loop or tf.logical_and.",
         )
 
-    def __int__(self) -> NoReturn:
-        self._refuse("int()", "Use tf.cast(x, tf.int32).")
+    def __int__(self) -> int:
+        """Return the number if `get_static_value` knows it: libraries ask that first."""
+        known = self._value.elements if self.shape.rank == 0 else None
+        if known is None or known[0] is None:
+            self._refuse("int()", "Use tf.cast(x, tf.int32).")
+        return int(known[0])
 
     def __float__(self) -> NoReturn:
         self._refuse(

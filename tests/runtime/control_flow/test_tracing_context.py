@@ -38,6 +38,20 @@ def test_get_static_value_returns_constants():
     assert seen == [None, None, [None, 3], 3]
 
 
+def test_libraries_take_the_int_of_a_known_value():
+    """They ask `get_static_value` first; of other values there is none."""
+
+    @tf.function(autograph=False, input_signature=[tf.TensorSpec([None, 3])])
+    def f(x):
+        assert int(tf.rank(x) - 1) == 1
+        for unknown in (tf.shape(x)[0], tf.shape(x), x[0, 0]):
+            with pytest.raises(tf.errors.OperatorNotAllowedInGraphError, match="int"):
+                int(unknown)
+        return x
+
+    f(tf.zeros([2, 3]))
+
+
 def test_the_logger():
     assert tf.get_logger().name == "tensorflow"
 
