@@ -114,8 +114,8 @@ static int64_t take(Slot *slot, int from_the_end)
     }
 }
 
-/* Whether this thread is on another processor than the last caller, after a move if necessary. */
-static int is_beside_caller(void)
+/* Move this thread if it is on the processor of the last caller; return whether it is on another one. */
+static int leave_processor_of_caller(void)
 {
     int processor = atomic_load(&pool.processor);
     if (processor < 0 || processor != PROCESSOR()) return 1;
@@ -136,7 +136,7 @@ static void *serve(void *nothing)
 {
     while (!atomic_load(&pool.ends)) {
         int64_t calls = atomic_load(&pool.calls);
-        int is_apart = is_beside_caller();
+        int is_apart = leave_processor_of_caller();
         for (int i = 0; is_apart && i < SLOTS; i++) take(&pool.slots[i], 1);
         for (int i = 0; is_apart && i < SPINS && atomic_load(&pool.calls) == calls; i++) PAUSE();
         if (atomic_load(&pool.calls) == calls) rest(&pool.calls, calls, &pool.call, &pool.sleepers);
