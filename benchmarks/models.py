@@ -1,10 +1,10 @@
 """Measurement of whole models, each in new processes: the first call, later calls, a busy machine, and the memory.
 
-processes of "CNN"   ready ─► first ─► round 1: all in turn, alone ─► the same, beside busy ones ─► round 2 … ─► peak
-                     import   cold     first to last                  last to first
+processes of "CNN"   import ─► cold call ─► round 1: each library, idle machine    ─► round 2 … ─► peak of the memory
+                                                     each library, busy processors
 
-So each round has figures of all contestants, alone and beside processes that spin, within seconds of each other. Their
-ratios are those of one state of the machine, whose speed changes in minutes.
+A round measures all libraries within seconds. So a ratio compares times in one state of the machine, whose speed
+changes in minutes. The order is reversed from one measurement to the next.
 
 Here the first call includes what a library does once in a process. A table of small programs is measured in
 `measuring`: there one process runs all programs, and the first calls are warm.
@@ -29,7 +29,7 @@ NEIGHBORS = os.cpu_count() or 1
 def measure(
     figures: Figures, pythons: Sequence[str], only: Sequence[str], model: str, size: str, rounds: int
 ) -> None:
-    """Fill the tables of `figures` for a model: in each round, on the quiet machine and on the busy one."""
+    """Fill the tables of `figures` for a model: in each round, on the idle machine and with busy processors."""
     with measuring.processes(pythons, only) as asked:
         measurement = measuring.Measurement(figures, asked, size, patience=60.0)
         takers = measurement.takers(model)
