@@ -15,7 +15,9 @@ import numpy as np
 Array = Any
 
 FEW = 512
-"""The number of elements up to which NumPy finds a stable order sooner."""
+"""The number of elements up to which NumPy finds a stable order, or the places in each of a few rows, sooner."""
+
+FEW_ROWS = 16
 
 
 def stable_order(
@@ -56,12 +58,15 @@ def take_along_last(x: Array, indices: Array) -> Array:
 
 
 def places_in_rows(rows: Array, values: Array, side: Any) -> Array:
-    """Return `row.searchsorted(some, side)` for each of the sorted rows and its values: binary searches, all at once.
+    """Return `row.searchsorted(some, side)` for each of the sorted rows and its values.
+
+    Many rows are searched all at once.
 
     >>> places_in_rows(np.array([[1, 3], [5, 7]]), np.array([[3], [9]]), "right").tolist()
     [[2], [2]]
     """
-    if values.dtype.kind == "f" and np.isnan(values).any():
+    are_few = len(rows) == 1 or (len(rows) <= FEW_ROWS and values.size <= FEW)
+    if are_few or (values.dtype.kind == "f" and np.isnan(values).any()):
         found = [row.searchsorted(some, side) for row, some in zip(rows, values, strict=True)]
         return np.array(found, np.int64).reshape(values.shape)
     is_before = np.less_equal if side == "right" else np.less

@@ -68,8 +68,8 @@ def uniform(bits: Array, dtype: dtypes.DType) -> Array:
     """
     kind: Any = np.float64 if dtype is dtypes.float64 else np.float32
     if dtype is dtypes.float64:
-        bits = _joined(bits)
-        bits = bits << np.uint64(32) | bits >> np.uint64(32)
+        high, low = bits[::2] & np.uint32((1 << 20) - 1), bits[1::2]
+        return high * 2.0**-20 + low * 2.0**-52  # the products and the sum are exact
     digits = _DIGITS[dtype]
     numbers = (bits & bits.dtype.type((1 << digits) - 1)).astype(kind)
     numbers *= kind(2.0**-digits)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from agc.runtime.kernels.orders import distinct, distinct_rows, row_order, stable_order
+from agc.runtime.kernels.orders import distinct, distinct_rows, places_in_rows, row_order, stable_order
 from agc.runtime.ops.arrays.sort import first_appearances
 from support.each_case import each_case
 
@@ -50,6 +50,17 @@ def test_stable_orders(dtype: str, kind: str) -> None:
             if count is None or count <= x.shape[axis]:
                 wanted = np.take(falling, range(count or 0), axis) if count is not None else falling
                 np.testing.assert_array_equal(stable_order(x, axis, True, count), wanted)
+
+
+@each_case("side", ["left", "right"])
+@each_case("dtype", ["int32", "float64"])
+def test_places_in_few_and_in_many_rows(side: str, dtype: str) -> None:
+    for count, size, wanted in ((0, 3, 2), (1, 0, 2), (1, 9, 700), (3, 5, 4), (3, 5, 700), (40, 7, 3)):
+        rows, values = np.sort(numbers(dtype, (count, size), "few")), numbers(dtype, (count, wanted), "few")
+        found = places_in_rows(rows, values, side)
+        each = [row.searchsorted(some, side) for row, some in zip(rows, values, strict=True)]
+        np.testing.assert_array_equal(found, np.reshape(each, values.shape))
+        assert found.dtype == np.int64
 
 
 @each_case("dtype", ["int32", "int64"])
