@@ -62,7 +62,7 @@ DOORS = {
     },
 }
 LIBRARIES = {
-    "autograph": {"gast", "astunparse"},
+    "autograph": {"gast"},
     "runtime": {"numpy"},
     "cli": {"click", "numpy"},
     "backends": {"jax", "numpy", "torch"},

@@ -20,6 +20,7 @@ import gast
 
 from ..analysis.binding_time import is_text, reads_own_frame
 from ..analysis.container_types import Containers
+from ..syntax.expressions import UPDATES
 from ..syntax.node_builders import as_load, load, store, text
 from ..syntax.template import Template
 from ..syntax.tree_queries import (
@@ -38,21 +39,6 @@ PUT = Template("$target = $ag.put($value, $base, $keys)")
 PUT_UPDATED = Template("$target = $ag.put_updated($symbol, lambda: $value, $base, $keys)")
 AT = Template("$ag.at")
 
-SYMBOLS: dict[type, str] = {
-    gast.Add: "+=",
-    gast.Sub: "-=",
-    gast.Mult: "*=",
-    gast.MatMult: "@=",
-    gast.Div: "/=",
-    gast.FloorDiv: "//=",
-    gast.Mod: "%=",
-    gast.Pow: "**=",
-    gast.LShift: "<<=",
-    gast.RShift: ">>=",
-    gast.BitAnd: "&=",
-    gast.BitXor: "^=",
-    gast.BitOr: "|=",
-}
 SIMPLE = (gast.Name, gast.Constant)
 
 
@@ -130,7 +116,7 @@ class StageItems(FunctionPass):
             statement,
             target=store(base.id),
             ag=self.context.ag,
-            symbol=text(SYMBOLS[type(statement.op)]),
+            symbol=text(UPDATES[type(statement.op).__name__]),
             value=statement.value,
             base=as_load(base),
             keys=keys,

@@ -16,6 +16,22 @@ from . import fstring_quotes
 
 _OPERANDS = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)  # before `.`, `(` and `[` without parentheses
 _LITERALS = (str, bool, type(None))
+UPDATES = {
+    "Add": "+=",
+    "Sub": "-=",
+    "Mult": "*=",
+    "MatMult": "@=",
+    "Div": "/=",
+    "FloorDiv": "//=",
+    "Mod": "%=",
+    "Pow": "**=",
+    "LShift": "<<=",
+    "RShift": ">>=",
+    "BitAnd": "&=",
+    "BitXor": "^=",
+    "BitOr": "|=",
+}
+"""The symbols of augmented assignments, by the names of the operators' nodes in `ast` and gast."""
 
 
 def expression(tree: Any) -> str:

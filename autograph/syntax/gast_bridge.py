@@ -49,15 +49,15 @@ class Translation:
 
     def is_original(self, node: ast.AST) -> bool:
         """Return whether a node that `back` gave is one that came in, and so all below it."""
-        return id(node) in self._originals
+        return id(node) not in self._changed
 
     def original_at(self, node: Any) -> ast.AST | None:
         """Return the statement with statements in it that came in, of the same kind at the same place."""
         return self._blocks.get((type(node), node.lineno, node.col_offset))
 
     @functools.cached_property
-    def _originals(self) -> frozenset[int]:
-        return frozenset(map(id, self._origins.values()))
+    def _changed(self) -> frozenset[int]:
+        return frozenset(id(node) for nodes in self.new.values() for node in nodes)
 
     @functools.cached_property
     def _blocks(self) -> dict[tuple[type, int, int], Any]:

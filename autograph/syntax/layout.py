@@ -33,24 +33,30 @@ class Layout:
         self.comments, self.in_string, self.ends = lexical_lines(self.lines)
         self.tops = self._tops()
         self.printed: set[int] = set()  # lines whose comments have been given out
-        self._first_lines: dict[ast.AST, int] = {}
+        self._first_lines = _FirstLines(len(self.lines))
 
     # Comments and blank lines
 
     def has(self, statement: ast.AST) -> bool:
         """Return whether a statement was made for one of the source."""
-        return self._line(statement) > 0
+        return self._first_lines[statement] > 0
+
+    def above(self, statement: ast.AST, indent: str) -> list[str]:
+        """Return the lines before a statement, after those of a clause such as `else:` that is printed no more."""
+        above, comment = self.of_clause([statement], indent)
+        return [*above, *([indent + comment] if comment else []), *self.before(statement, indent)]
 
     def before(self, statement: ast.AST, indent: str) -> list[str]:
         """Return the lines between a statement and the code before it: comments, indented anew, and blank lines."""
-        line = self._line(statement)
-        return self._taken(range(self.tops[line], line), self._indentation(line), indent)
+        line = self._first_lines[statement]
+        top = self.tops[line]
+        return self._taken(range(top, line), self._indentation(line), indent) if top < line else []
 
     def after_definition(self, definition: Any, indent: str) -> list[str]:
         """Return the comments at the end of a function or class of the user's, which are indented more than it is.
 
         Before them come those inside whose statement is not printed as one, such as `return 1` in a lambda."""
-        line = self._line(definition)
+        line = self._first_lines[definition]
         text = self.lines[definition.lineno - 1][definition.col_offset :] if line else ""
         if not text.startswith(("def", "class", "async")):
             return []
@@ -68,11 +74,13 @@ class Layout:
 
     def after(self, statement: Any, indent: str) -> list[str]:
         """Return the comments between the last statement of a block and the end of that block."""
-        line = self._line(statement)
+        line = self._first_lines[statement]
+        end = self.translation.last_line(statement)
+        if not line or end >= len(self.lines) or not self._is_gap(end + 1):
+            return []
         prefix = self._indentation(line)
         if not prefix:
             return []
-        end = self.translation.last_line(statement)
         stop = last = end + 1
         while stop <= len(self.lines) and self._is_gap(stop):
             if self.comments.get(stop, -1) >= len(prefix):
@@ -87,7 +95,7 @@ class Layout:
 
     def of_clause(self, body: list[Any], indent: str) -> tuple[list[str], str]:
         """Return the comments above and on the line that ends in a colon before a block, such as that of `else:`."""
-        line = self._line(body[0])
+        line = self._first_lines[body[0]]
         last = self.tops[line] - 1 if line else 0
         if last < 1 or not self.lines[last - 1][: self.comments.get(last)].rstrip().endswith(":"):
             return [], ""
@@ -105,9 +113,9 @@ class Layout:
         """Return the comments at the top of a module that come before what is added to it: all above its last
         blank line."""
         end = self.ends[0] if self.ends else len(self.lines) + 1
-        top = next((line for line in map(self._line, body) if line), end)
+        top = next((line for line in map(self._first_lines.__getitem__, body) if line), end)
         first = self.tops[top]
-        if first > 1 or (body and self._line(body[0])):  # the first statement has them
+        if first > 1 or (body and self._first_lines[body[0]]):  # the first statement has them
             return []
         blank = [number for number in range(1, top) if not self.lines[number - 1].strip()]
         end = blank[-1] if blank and body else top - 1
@@ -125,16 +133,17 @@ class Layout:
         """Return the comments inside of a simple statement, or on the first logical line of another one.
 
         If `entire`, include the unprinted comments from the rest of the block that the statement represents."""
-        line = self._line(statement)
+        line = self._first_lines[statement]
         if not line:
             return []
         last = self.translation.last_line(statement) if entire else 0
         return self._taken_from_code(range(line, max(last, self._end(statement)) + 1))
 
-    def goes_on(self, statement: ast.AST, following: list[Any]) -> bool:
+    def goes_on(self, statement: ast.AST, following: Any) -> bool:
         """Return whether the next statement, too, was made of the same statement of the user's."""
-        last = self.translation.last_line(statement) if self._line(statement) else 0
-        return any(other.lineno <= last and not isinstance(other, ast.Return) for other in following)
+        if following is None or isinstance(following, ast.Return) or not self._first_lines[statement]:
+            return False
+        return bool(following.lineno <= self.translation.last_line(statement))
 
     def _taken_from_code(self, numbers: range) -> list[str]:
         """Return the comments on lines with code that have not been given out before."""
@@ -151,25 +160,25 @@ class Layout:
     def _tops(self) -> list[int]:
         """Return for each line, and the one after the last, the first of the lines right above that hold no code."""
         tops = [0, 1]
-        for line in range(1, len(self.lines) + 1):
-            tops.append(tops[-1] if self._is_gap(line) else line + 1)
+        for line, text in enumerate(self.lines, 1):
+            code = text[: self.comments.get(line)].strip()
+            is_gap = not code and (line in self.comments or line not in self.in_string)
+            tops.append(tops[-1] if is_gap else line + 1)
         return tops
 
     def _is_gap(self, number: int) -> bool:
-        text = self.lines[number - 1]
-        if number in self.comments:
-            return not text[: self.comments[number]].strip()
-        return not text.strip() and number not in self.in_string
+        """Return whether a line holds no code."""
+        return self.tops[number + 1] <= number
 
     # Code
 
     def text_of(self, statement: Any, indent: str) -> str | None:
         """Return an unchanged statement with its comments, as it is in the source; None for any other."""
-        line = self._line(statement)
+        line = self._first_lines[statement]
         if not line or not self.translation.is_original(statement):
             return None
         last = statement.end_lineno
-        if any(number in self.comments and number in self.printed for number in range(line, last)):
+        if line < last and not self.comments.keys().isdisjoint(self.printed.intersection(range(line, last))):
             return None
         prefix = self._indentation(line)
         end = self.lines[last - 1]
@@ -189,7 +198,7 @@ class Layout:
         after that.
 
         None if something in it has changed."""
-        line = self._line(statement)
+        line = self._first_lines[statement]
         before = self.translation.original_at(statement) if line else None
         if before is None or not all(_is_same(statement, before, field) for field in _HEADERS[type(before)]):
             return None
@@ -204,16 +213,6 @@ class Layout:
             return None
         self.printed.update(range(line, last))
         return "\n".join(text)[:-1]
-
-    def _line(self, statement: Any) -> int:
-        """Return the line on which a statement begins, with its decorators; 0 for one that is in no source."""
-        line = self._first_lines.get(statement)
-        if line is None:
-            line = first_line(statement) if getattr(statement, "lineno", 0) else 0
-            if not line or line > len(self.lines) or extent_of(statement)[:2] == extent_of(statement)[2:]:
-                line = 0
-            self._first_lines[statement] = line
-        return line
 
     def _end(self, statement: Any) -> int:
         """Return the last line of the logical line on which a statement begins."""
@@ -231,6 +230,19 @@ class Layout:
         if not text.strip():
             return ""
         return new + (text[len(old) :] if text.startswith(old) else text.lstrip(" \t\f"))
+
+
+class _FirstLines(dict[ast.AST, int]):
+    """statement → the line on which it begins, with its decorators; 0 for one that is in no source."""
+
+    def __init__(self, last: int) -> None:
+        self.last = last
+
+    def __missing__(self, statement: Any) -> int:
+        line = first_line(statement) if getattr(statement, "lineno", 0) else 0
+        is_empty = line and extent_of(statement)[:2] == extent_of(statement)[2:]
+        self[statement] = line = 0 if is_empty or line > self.last else line
+        return line
 
 
 _CLAUSE = re.compile(r"\s*(try|else|finally|except|match|case)\b")

@@ -1,7 +1,7 @@
 """Print a tree as code. This is the only file that does.
 
-Statements are written here, on top of astunparse; expressions by expressions.py, which supports every
-expression of the running Python. `unparse(tree, source=text)` puts the user's line above the code that
+Statements are written here, with the lines of block_printer.py around them; expressions by expressions.py, which
+supports every expression of the running Python. `unparse(tree, source=text)` puts the user's line above the code that
 is printed for it:
 
     # 3 | while n != 1:
@@ -16,21 +16,16 @@ is printed for it:
 from __future__ import annotations
 
 import ast
-import io
-from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-import astunparse
 import gast
 
-from .expressions import expression
+from .block_printer import BlockPrinter
+from .expressions import UPDATES, expression
 from .layout import Layout
 from .positions import lines_of
 from .tree_queries import deep_trees
-
-WIDTH = 110
-INDENT = "    "
 
 
 def unparse(tree: gast.AST, source: str | None = None) -> str:
@@ -47,168 +42,21 @@ def unparse(tree: gast.AST, source: str | None = None) -> str:
 
 def text_of(tree: ast.AST, layout: Layout | None = None, *, source: str = "") -> str:
     """Return the code of a tree of `ast`, with the user's own text where `layout` has it."""
-    out = io.StringIO()
-    _Printer(tree, out, [line.rstrip("\r\n") for line in lines_of(source)], layout)
-    return out.getvalue().lstrip("\n")
+    printer = _Unparser([line.rstrip("\r\n") for line in lines_of(source)], layout)
+    printer.dispatch(tree)
+    return "".join([*printer.parts, "\n"]).lstrip("\n")
 
 
-class _Printer(astunparse.Unparser):  # type: ignore[misc]
-    def __init__(
-        self, tree: ast.AST, out: io.StringIO, source: Sequence[str], layout: Layout | None = None
-    ) -> None:
-        self.source = source
-        self.layout = layout
-        self.comment = ""  # that of the header which is being printed
-        self.own_head = self.own_block = (
-            False  # whether that header, and the one of this block, are the user's
-        )
-        self.shown: set[int] = set()  # the lines of the source that have been shown
-        self.levels: list[type] = []  # the definitions that are being printed, outermost first
-        super().__init__(tree, out)
-
-    # Layout
-
-    def dispatch(self, tree: Any) -> None:
-        if isinstance(tree, ast.expr):
-            self.write(expression(tree))
-        else:
-            super().dispatch(tree)
-
-    def fill(self, text: str = "") -> None:
-        self.write("\n" + INDENT * self._indent + text)
-
-    def block(self, body: list[Any]) -> None:
-        self.enter()
-        self.body(body)
-        self.leave()
-
-    def body(self, body: list[Any]) -> None:
-        gap = 2 if not self.levels else 1
-        after_definition, lines_before = False, None
-        for position, statement in enumerate(body):
-            definition = isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
-            inner = bool(self.levels) and self.levels[-1] is not ast.ClassDef
-            lines, own = self.laid_out(statement, position, lines_before is None)
-            spaced = "" in lines or (own is not None and lines_before is not None)
-            if position and not spaced and (definition or (after_definition and not inner)):
-                self.write("\n" * gap)
-            self.write("".join(f"\n{line}" for line in lines))
-            self.annotate(statement)
-            ends = self.layout is not None and not self.layout.goes_on(
-                statement, body[position + 1 : position + 2]
-            )
-            self.one(statement, own, ends)
-            if self.layout is not None and ends:
-                rest = self.layout.after(statement, INDENT * self._indent)
-                self.write("".join(f"\n{line}" for line in rest))
-            after_definition, lines_before = definition, own
-
-    def laid_out(self, statement: Any, position: int, is_apart: bool) -> tuple[list[str], str | None]:
-        """Return the comments and blank lines before a statement, and its own text, as far as the layout has them.
-
-        `is_apart` says that the statement before it is not the user's, whose last comments may come here."""
-        if self.layout is None:
-            return [], None
-        indent = INDENT * self._indent
-        above, comment = self.layout.of_clause([statement], indent)
-        lines = [*above, *([indent + comment] if comment else []), *self.layout.before(statement, indent)]
-        while not position and not self.own_block and lines and not lines[0]:
-            del lines[0]
-        if position == 1 and not self.levels and not self.layout.has(statement):
-            lines = [""]  # the import of the operators, below the docstring
-        if is_apart:
-            lines = [line and indent + line.lstrip() for line in lines]
-        return lines, self.layout.text_of(statement, indent)
-
-    def one(self, statement: Any, own: str | None, ends: bool) -> None:
-        """Print a statement by its `own` text, or anew with its inner comments before or after it.
-
-        `ends` says that it is the last of what was made of a statement of the user's."""
-        if own is not None:
-            self.write(f"\n{own}")
-            return
-        has_head = hasattr(statement, "body") or hasattr(statement, "cases")
-        comments = self.layout.within(statement, ends) if self.layout and not has_head else []
-        after = comments.pop() if len(comments) == 1 and statement.lineno == statement.end_lineno else ""
-        for comment in comments:
-            self.fill(comment)
-        self.dispatch(statement)
-        self.write(f"  {after}" if after else "")
-
-    def head(self, tree: Any, word: str, text: Callable[[], str]) -> None:
-        """Print the first line of a block: the user's own, if it is as it was; otherwise that of `text`."""
-        own, comments = None, []
-        if self.layout is not None:
-            own = self.layout.header_of(tree, word, INDENT * self._indent)
-            comments = self.layout.within(tree, False)
-        if own is not None:
-            self.write(f"\n{own}")
-            self.comment, self.own_head = "".join(comments), True
-            return
-        for comment in comments:
-            self.fill(comment)
-        for decorator in getattr(tree, "decorator_list", ()):
-            self.fill(f"@{expression(decorator)}")
-        self.fill(text())
-
-    def enter(self) -> None:
-        super().enter()
-        self.write(f"  {self.comment}" if self.comment else "")
-        self.comment, self.own_block, self.own_head = "", self.own_head, False
-
-    def annotate(self, statement: Any) -> None:
-        decorators = getattr(statement, "decorator_list", ())
-        line = decorators[0].lineno if decorators else getattr(statement, "lineno", 0)
-        if 0 < line <= len(self.source) and line not in self.shown:
-            self.shown.add(line)
-            self.fill(f"# {line} | {self.source[line - 1].rstrip()}")
-
-    def suite(self, word: str, body: list[Any]) -> None:
-        if body:
-            self.clause(word, body)
-            self.block(body)
-
-    def clause(self, text: str, body: list[Any]) -> None:
-        """Return the first line of a part of a block, with the comments above and on it."""
-        comments: list[str] = []
-        comment = ""
-        if self.layout is not None:
-            comments, comment = self.layout.of_clause(body, INDENT * self._indent)
-        self.write("".join(f"\n{line}" for line in comments))
-        self.fill(text)
-        self.comment = comment
-
-    def statement(self, head: str, value: Any) -> None:
-        """Return a line that ends in an expression; of a call that is too long, the arguments get lines of their
-        own."""
-        text = expression(value)
-        self.fill(head)
-        if len(INDENT) * self._indent + len(head) + len(text) <= WIDTH or not isinstance(value, ast.Call):
-            self.write(text)
-            return
-        self.write(expression(value.func) + "(")
-        self._indent += 1
-        room = WIDTH - len(INDENT) * self._indent
-        line = ""
-        for argument in (*value.args, *value.keywords):
-            part = expression(argument) + ","
-            if line and len(line) + len(part) >= room:
-                self.fill(line)
-                line = ""
-            line += f" {part}" if line else part
-        self.fill(line.removesuffix(","))
-        self._indent -= 1
-        self.fill(")")
-
+class _Unparser(BlockPrinter):
     # Modules and simple statements
 
     def _Module(self, tree: Any) -> None:
         layout = self.layout
         if layout is not None and layout.whole:
-            self.write("".join(f"\n{line}" for line in layout.heading(tree.body)))
+            self.lines(layout.heading(tree.body))
         self.documented(tree.body)
         if layout is not None and layout.whole:
-            self.write("".join(f"\n{line}" for line in layout.ending()))
+            self.lines(layout.ending())
 
     def documented(self, body: list[Any]) -> None:
         """Return a list of statements which may start with a docstring."""
@@ -241,8 +89,7 @@ class _Printer(astunparse.Unparser):  # type: ignore[misc]
             self.statement("return ", tree.value)
 
     def _AugAssign(self, tree: Any) -> None:
-        operator = self.binop[type(tree.op).__name__]
-        self.statement(f"{expression(tree.target)} {operator}= ", tree.value)
+        self.statement(f"{expression(tree.target)} {UPDATES[type(tree.op).__name__]} ", tree.value)
 
     def _AnnAssign(self, tree: Any) -> None:
         target = expression(tree.target)
@@ -287,8 +134,7 @@ class _Printer(astunparse.Unparser):  # type: ignore[misc]
         self.enter()
         self.documented(tree.body)
         if self.layout is not None:
-            rest = self.layout.after_definition(tree, INDENT * self._indent)
-            self.write("".join(f"\n{line}" for line in rest))
+            self.lines(self.layout.after_definition(tree, self.indent))
         self.leave()
         self.levels.pop()
 
@@ -302,8 +148,8 @@ class _Printer(astunparse.Unparser):  # type: ignore[misc]
             if len(tree.orelse) != 1 or not isinstance(tree.orelse[0], ast.If):
                 break
             tree, word = tree.orelse[0], "elif"
-            comments = self.layout.before(tree, INDENT * self._indent) if self.layout else []
-            self.write("".join(f"\n{line}" for line in comments if line))
+            comments = self.layout.before(tree, self.indent) if self.layout else []
+            self.lines([line for line in comments if line])
             self.annotate(tree)
         self.suite("else", tree.orelse)
 
