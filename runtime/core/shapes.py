@@ -84,11 +84,11 @@ class TensorShape:
 
     def merge_with(self, other: Any) -> TensorShape:
         """Return the shape that combines both; ValueError when they contradict each other."""
-        return TensorShape(merge(self._dims, as_dims(other)))
+        return of_dims(merge(self._dims, as_dims(other)))
 
     def most_general_common_supershape(self, other: Any) -> TensorShape:
         """Return the most precise shape that covers both."""
-        return TensorShape(generalize(self._dims, as_dims(other)))
+        return of_dims(generalize(self._dims, as_dims(other)))
 
     def concatenate(self, other: Any) -> TensorShape:
         """Return the dimensions of this shape, then those of `other`."""
@@ -199,10 +199,14 @@ def as_dims(value: Any) -> Dims:
     if isinstance(value, (str, bytes)):
         raise TypeError(f"{value!r} is not a shape")
     items = value if hasattr(value, "__iter__") else (value,)
-    return tuple(_size(item.value if isinstance(item, Dimension) else item) for item in items)
+    return tuple(map(_size, items))
 
 
 def _size(item: Any) -> int | None:
+    if type(item) is int and 0 <= item < 1 << 63:
+        return item
+    if isinstance(item, Dimension):
+        item = item.value
     if item is None:
         return None
     try:

@@ -116,20 +116,24 @@ def sparse_dense_matmul(
     if not isinstance(sp_a, SparseTensor):  # (A B)' = B' A'
         product = sparse_dense_matmul(sparse_only(b), sp_a, not adjoint_b, not adjoint_a)
         return _adjoint(product)
-    expect(sp_a.shape.rank in (2, None), "Tensor 'a_shape' must have 2 elements")
+    sizes = sp_a.shape
+    expect(sizes.rank in (2, None), "Tensor 'a_shape' must have 2 elements")
     dense = _adjoint(convert_to_tensor(b, sp_a.dtype)) if adjoint_b else convert_to_tensor(b, sp_a.dtype)
     row, column = (1, 0) if adjoint_a else (0, 1)
     values = conj(sp_a.values) if adjoint_a and sp_a.dtype.is_complex else sp_a.values
-    inner = cast(shape_of(dense)[0], dtypes.int64)
-    expect(
-        sp_a.dense_shape[column] == inner,
-        "Cannot multiply A and B because inner dimension does not match. Did you forget a transpose?  "
-        "Dimensions of A, of B:",
-        [sp_a.dense_shape, shape_of(dense)],
-    )
+    known, given = sizes.sizes or (None, None), dense.shape.sizes or (None,)
+    if known[column] is None or known[column] != given[0]:
+        expect(
+            sp_a.dense_shape[column] == cast(shape_of(dense)[0], dtypes.int64),
+            "Cannot multiply A and B because inner dimension does not match. Did you forget a transpose?  "
+            "Dimensions of A, of B:",
+            [sp_a.dense_shape, shape_of(dense)],
+        )
     coordinates = checked_coordinates(sp_a.indices, sp_a.dense_shape, False)
     products = multiply(expand_dims(values, 1), gather(dense, coordinates[:, column]))
-    shape = stack([sp_a.dense_shape[row], cast(shape_of(dense)[1], dtypes.int64)])
+    shape: Any = [known[row], given[-1]]
+    if None in shape or len(given) != 2:
+        shape = stack([sp_a.dense_shape[row], cast(shape_of(dense)[1], dtypes.int64)])
     result: Tensor = scatter_nd(coordinates[:, row : row + 1], products, shape)
     return result
 

@@ -83,7 +83,7 @@ class SparseTensor(CompositeTensor):
         known = of_tensor(self._dense_shape)
         rank = self._indices.shape[1] if known is None else None
         found = TensorShape(known if rank is None else [None] * rank)
-        return found.merge_with(self._static)
+        return found if self._static is None else found.merge_with(self._static)
 
     def get_shape(self) -> TensorShape:
         """Return `shape`."""

@@ -50,10 +50,10 @@ def checked_coordinates(
 
 @checked_coordinates.kernel
 def _(indices: Array, dense_shape: Array, in_order: bool) -> Array:
-    sizes = ",".join(map(str, dense_shape.tolist()))
     outside = (indices < 0) | (indices >= dense_shape)
-    if outside.any():
+    if np.logical_or.reduce(outside, None):
         at = int(outside.any(axis=1).argmax())
+        sizes = ",".join(map(str, dense_shape.tolist()))
         raise ValueError(f"indices[{at}] = {_row(indices[at])} is out of bounds: need 0 <= index < [{sizes}]")
     if not in_order:
         return indices
