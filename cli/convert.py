@@ -7,7 +7,6 @@ agc convert package -o build/package         a folder
 
 from __future__ import annotations
 
-import ast
 import difflib
 import os
 import sys
@@ -139,12 +138,13 @@ def convert(
         output.check_destination(str(out), path)
 
     source = sources.read(path)
-    tree = sources.parse(source)
-    original = source.text if function is None else _lines_of(_known(function, tree, source), source.text)
+    sources.check(source)
+    original = source.text if function is None else _lines_of(_known(function, source), source.text)
     try:
-        generated = autograph.convert_source(
-            source.text, source.label, after=way.after, function=function, annotate=way.annotate
-        )
+        with parallel.uncollected():
+            generated = autograph.convert_source(
+                source.text, source.label, after=way.after, function=function, annotate=way.annotate
+            )
     except autograph.ConversionError as error:
         show(error.diagnostic)
         return FAILED
@@ -179,8 +179,8 @@ def _convert_folder(
     return code
 
 
-def _known(function: str, tree: ast.Module, source: sources.Source) -> sources.Definition:
-    known = sources.definitions(tree)
+def _known(function: str, source: sources.Source) -> sources.Definition:
+    known = sources.definitions(sources.parse(source))
     if function not in known:
         raise sources.no_function(function, source.label, list(known))
     return known[function]

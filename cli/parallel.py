@@ -10,6 +10,7 @@ import gc
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, TypeVar
 
@@ -36,15 +37,21 @@ def results(work: Callable[[str], Result], files: Sequence[str], jobs: int = 1) 
         _show("")
 
 
-def _uncollected(work: Callable[[str], Result], file: str) -> Result:
-    """Return the result for a file. Its trees live until the end, so the garbage collector would find nothing."""
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Switch the garbage collector off for one file: its trees live until the end, so it would find nothing."""
     is_on = gc.isenabled()
     gc.disable()
     try:
-        return work(file)
+        yield
     finally:
         if is_on:
             gc.enable()
+
+
+def _uncollected(work: Callable[[str], Result], file: str) -> Result:
+    with uncollected():
+        return work(file)
 
 
 def _done(work: Callable[[str], Result], files: Sequence[str], jobs: int) -> Iterator[Result]:

@@ -167,11 +167,18 @@ def _not_text(label: str, line: int, reason: str, fix: str) -> CommandError:
 
 def parse(source: Source) -> ast.Module:
     """Return the tree of a source, after the checks of Python's own compiler."""
+    check(source)
+    with as_deep_as_python(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ast.parse(source.text, source.filename)
+
+
+def check(source: Source) -> None:
+    """Raise an error if Python's own compiler refuses a source."""
     with warnings.catch_warnings(), as_deep_as_python():
         warnings.simplefilter("ignore")  # they are for the reader of the program's own run
         try:
             compile(source.text, source.filename, "exec", dont_inherit=True)
-            tree = ast.parse(source.text, source.filename)
         except SyntaxError as error:
             raise _not_python(error, source) from None
         except (RecursionError, MemoryError):
@@ -181,7 +188,6 @@ def parse(source: Source) -> ast.Module:
                 Where(source.label),
                 exit_code=FAILED,
             ) from None
-    return tree
 
 
 @contextmanager
