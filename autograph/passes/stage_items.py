@@ -14,6 +14,7 @@ would be lost, so a tensor raises an error."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import gast
@@ -32,6 +33,7 @@ from ..syntax.tree_queries import (
     inside,
     is_compound,
     parameters,
+    walk,
 )
 from .base import FunctionPass
 
@@ -49,10 +51,11 @@ class StageItems(FunctionPass):
         return self.names.items
 
     def function(self, node: Any) -> Any:
-        if not any(map(_is_item, inside(node.body))) or reads_own_frame(node.body):
+        inner = inside(node.body)
+        if not any(map(_is_item, inner)) or (not self.names.plain and reads_own_frame(node.body)):
             return node
         self.containers = Containers(node, self.context.is_builtin)
-        self.lost = _lost(node)
+        self.lost = _lost(node, inner)
         self.kept = self.containers.python | self.lost
         body = self.walk(node.body)
         return node if body is node.body else evolve(node, body=body)
@@ -159,21 +162,21 @@ class StageItems(FunctionPass):
         return gast.Subscript(AT.expression(key, ag=self.context.ag), key, gast.Load())
 
 
-def _lost(function: Any) -> set[str]:
-    """Return the parameters whose new value would be lost: the function uses nothing but their items."""
-    if contains(function.body, (gast.Yield, gast.YieldFrom)) or any(
-        isinstance(node, gast.Return) and node.value is not None for node in inside(function.body)
-    ):
-        return set()
+def _lost(function: Any, inner: Sequence[Any]) -> set[str]:
+    """Return the parameters whose new value would be lost: the function, with the nodes `inner`, uses nothing but
+    their items."""
+    for node in inner:
+        if isinstance(node, (gast.Yield, gast.YieldFrom)) or (isinstance(node, gast.Return) and node.value):
+            return set()
     looked_at: set[int] = set()
-    for node in inside(function.body):
+    for node in inner:
         if isinstance(node, gast.Subscript):
             looked_at.add(id(node.value))
         elif isinstance(node, gast.Call) and getattr(node.func, "id", None) == "len":
             looked_at.update(map(id, node.args))
     used = {
         node.id
-        for node in gast.walk(function)
+        for node in walk(function)
         if isinstance(node, gast.Name) and isinstance(node.ctx, gast.Load) and id(node) not in looked_at
     }
     return {name.id for name in parameters(function)} - used

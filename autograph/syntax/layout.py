@@ -31,6 +31,7 @@ class Layout:
         self.lines = [line.rstrip("\r\n") for line in lines_of(text)]
         self.translation = translation
         self.comments, self.in_string, self.ends = lexical_lines(self.lines)
+        self.colons: set[int] = set()  # lines whose code ends with a colon
         self.tops = self._tops()
         self.printed: set[int] = set()  # lines whose comments have been given out
         self._first_lines = _FirstLines(len(self.lines))
@@ -97,7 +98,7 @@ class Layout:
         """Return the comments above and on the line that ends in a colon before a block, such as that of `else:`."""
         line = self._first_lines[body[0]]
         last = self.tops[line] - 1 if line else 0
-        if last < 1 or not self.lines[last - 1][: self.comments.get(last)].rstrip().endswith(":"):
+        if last not in self.colons:
             return [], ""
         found = bisect.bisect_left(self.ends, last)
         top = first = self.ends[found - 1] + 1 if found else 1
@@ -162,6 +163,8 @@ class Layout:
         tops = [0, 1]
         for line, text in enumerate(self.lines, 1):
             code = text[: self.comments.get(line)].strip()
+            if code.endswith(":"):
+                self.colons.add(line)
             is_gap = not code and (line in self.comments or line not in self.in_string)
             tops.append(tops[-1] if is_gap else line + 1)
         return tops
