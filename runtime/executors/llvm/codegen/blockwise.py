@@ -142,11 +142,11 @@ class Blockwise(LazyValue):
 
 
 class Scratch:
-    """Memory of `size` bytes for each thread that runs iterations of a parallel loop."""
+    """Memory of `size` bytes for each thread that runs iterations of a parallel loop, which has `rounds` of them."""
 
-    def __init__(self, e: Emitter, size: int) -> None:
+    def __init__(self, e: Emitter, size: int, rounds: int) -> None:
         self.e, self.size = e, -(-size // _ALIGNED) * _ALIGNED
-        self.threads = count_of_threads()
+        self.threads = min(count_of_threads(), rounds)
         self.address = e.buffer(max(self.threads * self.size, 1))
         self.flags: Register = None
         if self.threads > 1:
@@ -195,7 +195,7 @@ def fill(
     with ExitStack() as contexts:
         for node in sources:
             contexts.enter_context(node.around(e))
-        scratch = Scratch(e, size)
+        scratch = Scratch(e, size, blocks.count)
         work = blocks.rows * shape[-1] * sum(node.work for node in sources)
         with e.nest([blocks.count], inner=max(work // 8, 1)) as (number,), scratch.claimed() as memory:
             block = blocks.at(e, number)

@@ -76,6 +76,7 @@ class Emitter(Storage):
         self._ends: list[tuple[Any, int]] = []
         self._loops = 0
         self._rounds = [1]  # iterations of the nests that are being emitted, with the loops around them
+        self._open_loops = 0  # loops of the nests that are being emitted
         self._nests: list[ElementwiseNest] = []
         self._wholes: list[OutermostLoopNest] = []
         self.users = Users(function)  # users of values in the finished function
@@ -124,7 +125,9 @@ class Emitter(Storage):
         skipped = self._unless_empty(counts)
         numbers = [self._open(count, opened) for count in counts]
         self._rounds.append(self._rounds[-1] * math.prod(map(typical, counts)))
+        self._open_loops += len(opened)
         yield numbers
+        self._open_loops -= len(opened)
         rounds = self._rounds.pop()
         is_small = rounds <= FEW and self.is_repeated
         properties = WRITTEN_OUT if in_registers or is_small else ()
@@ -148,11 +151,11 @@ class Emitter(Storage):
             if run is not None and self._bodies.is_new(run):
                 self.module.text.complete(run.args[0])
             if opened and run is None:
-                self._cost += cost
-                nest = OutermostLoopNest(before, blocks, self.b.block, math.inf if self.is_repeated else cost)
-                self._wholes += [nest] if not self.is_repeated or size >= SEPARABLE else []
+                self._add_whole(before, blocks, size)
             if pairs_of_nest:
                 self._nests.append(ElementwiseNest(before, self.b.block, pairs_of_nest, run))
+        elif opened and skipped is None and not self._open_loops:  # no loop is around it, only one iteration
+            self._add_whole(before, self.function.blocks[first:-1], size)
         if outermost:
             if (
                 self._stopped is not None and not self._is_committed
@@ -161,6 +164,14 @@ class Emitter(Storage):
             self._look_at_notes()
         if measured is not None and self.meter is not None:
             self.meter.end(measured)
+
+    def _add_whole(self, before: Any, blocks: Sequence[Any], size: int) -> None:
+        """Record a loop nest that is in no loop of another one, and may become a function."""
+        cost = size * sum(len(block.instructions) for block in blocks)
+        self._cost += cost
+        if not self.is_repeated or size >= SEPARABLE:
+            known = math.inf if self.is_repeated else cost
+            self._wholes.append(OutermostLoopNest(before, blocks, self.b.block, known))
 
     def _unless_empty(self, counts: Sequence[int]) -> Any:
         """Emit a branch that skips loops with zero iterations.

@@ -57,3 +57,8 @@ class Arithmetic:
 def is_known(x: Register) -> bool:
     """Return whether a register is a constant."""
     return isinstance(x, ir().Constant)
+
+
+def counted(x: Register) -> int:
+    """Return the trip count in a register: an int if it is a constant, else a dynamic size."""
+    return int(x.constant) if is_known(x) else Size.of(x)

@@ -22,12 +22,12 @@ from ....ops.nn.conv_kernel import parts
 from ....ops.nn.window_geometry import Sliding, sliding
 from ..codegen.blockwise import BYTES, RowBlock, RowBlocks, Scratch
 from ..codegen.dynamic_shapes import regrouped
-from ..codegen.dynamic_sizes import Size
 from ..codegen.function_builder import Emitter
 from ..codegen.lazy_values import Buffer, Index, LazyValue, Shape
 from ..codegen.llvm_types import Register, integer
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError, lowers, site_of
+from ..codegen.scalar_builder import counted
 from . import conv_by_channel as by_channel
 from . import conv_by_offset, conv_one_matrix, conv_winograd
 from .blas_calls import Matrix, multiply_add, one_thread
@@ -184,13 +184,13 @@ def _filter_gradient(region: Region, setting: Setting, x: Buffer, dy: Buffer) ->
     count = max(min(PARTS, PART_BYTES // (inside * given * dtype.size), blocks.count), 1)
     total = Buffer.new(e, dtype, (count, inside, given))
     piece = aligned(windows.piece_bytes(blocks))
-    scratch = Scratch(e, piece + windows.matrix_bytes(blocks))
     pieces = conv_one_matrix.pieces(given, max(PARTS // count, 1)) if windows.groups == 1 else 1
+    scratch = Scratch(e, piece + windows.matrix_bytes(blocks), count * pieces)
     each //= pieces
     work = rows * inside * given // (8 * count * pieces)
     with one_thread(e), e.nest([count, pieces], inner=work) as (part, columns), scratch.claimed() as memory:
         start, end = (e.over(e.times(n, blocks.count), count)[0] for n in (part, e.plus(part, e.word(1))))
-        with e.nest([Size.of(e.minus(end, start))], parallel=False) as (number,):
+        with e.nest([counted(e.minus(end, start))], parallel=False) as (number,):
             block = blocks.at(e, e.plus(start, number))
             place = windows.piece(e, x, block, blocks, memory)
             adds = e.b.icmp_unsigned("!=", number, e.word(0))
@@ -265,7 +265,7 @@ def _by_images(region: Region, setting: Setting, w: Buffer, dy: Buffer) -> LazyV
     most = max(BYTES // ((inside + given) * dtype.size), _ROWS)
     blocks = RowBlocks((1, *slide.outputs), most)
     wide_bytes, unit = aligned(math.prod(full) * dtype.size), dtype.size
-    scratch = Scratch(e, wide_bytes + blocks.rows * inside * unit)
+    scratch = Scratch(e, wide_bytes + blocks.rows * inside * unit, setting.count)
     work = math.prod(slide.outputs) * inside * given // 8
     with one_thread(e), e.nest([setting.count], inner=work) as (image,), scratch.claimed() as memory:
         e.clear(memory, wide_bytes)

@@ -18,12 +18,12 @@ from typing import Any
 
 from ....ops.nn.window_geometry import SMALL
 from ..codegen.blockwise import RowBlock, RowBlocks
-from ..codegen.dynamic_sizes import Size
 from ..codegen.function_builder import Emitter
 from ..codegen.lazy_values import Buffer, Index, IndexMap, LazyValue
 from ..codegen.llvm_types import Element, Register, constant, integer
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import site_of
+from ..codegen.scalar_builder import counted
 from .conv_windows import PARTS, BlockwiseConvolution
 from .elementwise import add, multiply
 from .reduction_codegen import reduced
@@ -137,7 +137,7 @@ def filter_gradient(region: Region, setting: Any, x: Buffer, dy: Buffer) -> Lazy
             e.store(dtype, total.address, at, constant(dtype, 0))
         window = setting.slide.window
         with (
-            e.nest([Size.of(e.minus(end, start)), width // columns], parallel=False) as (row, group),
+            e.nest([counted(e.minus(end, start)), width // columns], parallel=False) as (row, group),
             e.nest(window[: _written_out(window)], parallel=False) as looped,
             e.nest([given]) as (channel,),
         ):

@@ -77,7 +77,7 @@ def _matrix(e: Emitter, windows: Windows, source: Buffer) -> Buffer:
         return Buffer(source.dtype, shape, source.address)
     found = Buffer.new(e, source.dtype, shape)
     blocks = RowBlocks(windows.result_sizes, max(BYTES // windows.row_bytes, 1))
-    scratch = Scratch(e, windows.piece_bytes(blocks))
+    scratch = Scratch(e, windows.piece_bytes(blocks), blocks.count)
     with e.nest([blocks.count], inner=blocks.rows * windows.inside) as (number,), scratch.claimed() as memory:
         block = blocks.at(e, number)
         place = windows.piece(e, source, block, blocks, memory)

@@ -17,11 +17,11 @@ from typing import Any
 from .... import dtypes
 from ....kernels import blas
 from ..codegen.blockwise import BYTES, RowBlock, RowBlocks, Scratch
-from ..codegen.dynamic_sizes import Size
 from ..codegen.function_builder import Emitter
 from ..codegen.lazy_values import Buffer, Index
 from ..codegen.llvm_types import Element, Register
 from ..codegen.region_lowering import Region
+from ..codegen.scalar_builder import counted
 from .blas_calls import multiply_add, one_thread
 from .conv_tiles import BlockMemory, TiledWindows, Tiles, matrix_at, places
 from .conv_windows import PART_BYTES, PARTS, BlockwiseConvolution, Windows
@@ -126,12 +126,12 @@ def filter_gradient(region: Region, windows: Windows, x: Buffer, dy: Buffer) -> 
     blocks, numbers = RowBlocks(windows.result_sizes, most, tiled.multiples[0]), 16 * tiled.depth
     count = max(min(PARTS, PART_BYTES // (numbers * taken * given * dtype.size), blocks.count), 1)
     total = Buffer.new(e, dtype, (count, numbers, taken * given))
-    scratch = Scratch(e, BlockMemory(tiled, given, blocks).bytes)
+    scratch = Scratch(e, BlockMemory(tiled, given, blocks).bytes, count)
     work = math.prod(windows.result_sizes) * taken * given * tiled.depth // (2 * count)
     with one_thread(e), e.nest([count], inner=work) as (part,), scratch.claimed() as memory:
         start, end = (e.over(e.times(n, blocks.count), count)[0] for n in (part, e.plus(part, e.word(1))))
         own = Buffer(dtype, (numbers, taken, given), beyond(e, total, e.times(part, numbers * taken * given)))
-        with e.nest([Size.of(e.minus(end, start))], parallel=False) as (number,):
+        with e.nest([counted(e.minus(end, start))], parallel=False) as (number,):
             block = blocks.at(e, e.plus(start, number))
             tiles = Tiles(e, tiled, given, dtype, block, blocks, memory)
             _add_block(tiles, x, dy, own, number)

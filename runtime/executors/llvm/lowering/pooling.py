@@ -161,7 +161,7 @@ class _Largest:
         axis = next((axis for axis, is_apart in enumerate(apart[:-1]) if not is_apart), len(apart) - 1)
         outer, middle, inner = slide.outputs[:axis], slide.outputs[axis:-1], slide.outputs[-1:]
         work = math.prod((*middle, *inner, *slide.window))
-        flags = None if self.is_small else Scratch(e, inner[0])
+        flags = None if self.is_small else Scratch(e, inner[0], math.prod(outer))
         with e.nest(outer, inner=work) as first, e.nest(middle, parallel=False) as second:
             if flags is not None:
                 with flags.claimed() as free:

@@ -13,6 +13,7 @@ from agc.runtime.executors.llvm import compile_graph
 from agc.runtime.executors.llvm.compile_graph import lowered, prepared
 from agc.runtime.executors.llvm.lowering.blas_calls import ProductSizes
 from agc.runtime.executors.llvm.lowering.gemm_kernel_ir import Sizes
+from agc.runtime.executors.llvm.module_partition import ModuleText
 
 
 def text(body: Any, *specs: Any) -> str:
@@ -126,6 +127,22 @@ def test_heads_of_a_layer_are_split_and_joined_without_division() -> None:
     ):
         assert "urem" not in found
         assert "udiv" not in found
+
+
+def test_the_loops_of_a_convolution_in_one_block_become_functions() -> None:
+    """No loop over blocks is around them, and no other thread needs scratch memory.
+
+    What remains is a function that mostly calls others. LLVM does not optimize it.
+    """
+
+    def layers(x: Any, filters: Any) -> Any:
+        for _ in range(20):
+            x = tf.nn.silu(tf.nn.conv2d(x, filters, 1, "SAME"))
+        return x
+
+    written = text(layers, tf.TensorSpec([2, 8, 8, 8]), tf.TensorSpec([1, 1, 8, 8]))
+    assert "atomicrmw" not in written
+    assert ModuleText.parsed(written).is_cold("kernel")
 
 
 def test_zeros_need_no_loop() -> None:
