@@ -5,7 +5,8 @@
                                                 rows[side, count + 1]        NaN, beyond them
 
    The bits of |x|, shifted right by `shift`, are the number of its interval; the first interval has the number `first`.
-   `side` is the sign bit. tables.py makes the rows. */
+   `side` is the sign bit. A row has the coefficients, and the function of the interval's first number, which may be an
+   exact zero. tables.py makes the rows. */
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -17,6 +18,7 @@
 #include <string.h>
 
 #define TERMS 10
+#define COLUMNS (TERMS + 1)
 
 /* Whether some result is NaN. */
 static int compute(const float *x, float *result, npy_intp size, const double *rows, int32_t first, int32_t count, int shift)
@@ -31,12 +33,13 @@ static int compute(const float *x, float *result, npy_intp size, const double *r
         int32_t number = (int32_t)(positive >> shift) - first;
         middle = number < 0 ? 0 : (positive & ~(2 * half - 1)) | half;
         number = number < 0 ? -1 : number < count ? number : count;
+        int is_first = number >= 0 && (positive & (2 * half - 1)) == 0;
         memcpy(&center, &middle, sizeof center);
         memcpy(&great, &positive, sizeof great);
-        const double *p = rows + ((int64_t)(bits >> 31) * (count + 2) + number + 1) * TERMS;
+        const double *p = rows + ((int64_t)(bits >> 31) * (count + 2) + number + 1) * COLUMNS;
         double t = (double)great - (double)center, t2 = t * t, t4 = t2 * t2;
         double low = p[0] + p[1] * t + t2 * (p[2] + p[3] * t), high = p[4] + p[5] * t + t2 * (p[6] + p[7] * t);
-        result[i] = (float)(low + t4 * (high + t4 * (p[8] + p[9] * t)));
+        result[i] = (float)(is_first ? p[TERMS] : low + t4 * (high + t4 * (p[8] + p[9] * t)));
         is_any |= result[i] != result[i];
     }
     return is_any;
@@ -52,7 +55,7 @@ static PyObject *evaluate(PyObject *module, PyObject *arguments)
     if (PyArray_TYPE(x) != NPY_FLOAT || PyArray_TYPE(result) != NPY_FLOAT || PyArray_TYPE(rows) != NPY_DOUBLE
         || !PyArray_ISCARRAY_RO(x) || !PyArray_ISCARRAY(result) || !PyArray_ISCARRAY_RO(rows) || PyArray_NDIM(rows) != 3
         || PyArray_SIZE(x) != PyArray_SIZE(result) || PyArray_DIM(rows, 0) != 2 || PyArray_DIM(rows, 1) < 2
-        || PyArray_DIM(rows, 1) > INT32_MAX || PyArray_DIM(rows, 2) != TERMS || shift < 1 || shift > 23 || first < 0) {
+        || PyArray_DIM(rows, 1) > INT32_MAX || PyArray_DIM(rows, 2) != COLUMNS || shift < 1 || shift > 23 || first < 0) {
         PyErr_SetString(PyExc_ValueError, "evaluate takes contiguous float32 arrays of one size, and rows of float64");
         return NULL;
     }

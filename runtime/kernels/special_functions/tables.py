@@ -73,7 +73,7 @@ class Table:
 
     def _begin(self) -> Array:
         """Return the rows of no octaves, with those of the numbers before the first one."""
-        rows = np.full((2, (_OCTAVES << _BITS) + 2, _TERMS), np.nan)
+        rows = np.full((2, (_OCTAVES << _BITS) + 2, _TERMS + 1), np.nan)
         edge = 2.0**_FIRST
         for side, sign in enumerate((1.0, -1.0)):
             probes = edge * np.array([0.0, 1.0, 0.75, 2.0**-3, 2.0**-20, 2.0**-90])
@@ -81,7 +81,7 @@ class Table:
                 values = self._formula(sign * probes)
             slope = (values[1] - values[0]) / edge
             if np.all(np.abs(values[0] + slope * probes - values) <= _RELATIVE * np.abs(values)):
-                rows[side, 0] = [values[0], slope, *[np.copysign(0.0, values[0])] * (_TERMS - 2)]
+                rows[side, 0] = [values[0], slope, *[np.copysign(0.0, values[0])] * (_TERMS - 1)]
         return rows
 
     def _extend(self, bits: Array) -> bool:
@@ -104,7 +104,10 @@ class Table:
         return True
 
     def _octave(self, sign: float, exponent: int) -> Array:
-        """Return the polynomials of an octave; NaN for those that are inaccurate."""
+        """Return the polynomials of an octave, each followed by the value of the interval's first number.
+
+        Those that are inaccurate are NaN.
+        """
         count = 1 << _BITS
         half = 2.0**exponent / count / 2
         middles = 2.0**exponent + half * (2 * np.arange(count) + 1)
@@ -116,9 +119,9 @@ class Table:
             error = np.abs(rows @ np.vander(_PROBES, _TERMS, increasing=True).T - expected)
             greatest = np.max(np.abs(values), -1, keepdims=True)
             is_accurate = np.all(error <= _RELATIVE * np.abs(expected) + _ABSOLUTE * greatest, -1)
-            is_accurate &= np.isfinite(greatest[:, 0]) & (expected[:, 0] != 0)  # an exact zero stays one
+            is_accurate &= np.isfinite(greatest[:, 0])
             rows /= half ** np.arange(_TERMS)
-        return np.where(is_accurate[:, None], rows, np.nan)
+        return np.where(is_accurate[:, None], np.column_stack([rows, expected[:, 0]]), np.nan)
 
 
 def looked_up(table: Table, x: Array) -> Array | None:

@@ -70,6 +70,24 @@ def test_few_numbers_make_the_intervals_of_their_octaves_only():
     assert sum(points) == asked
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_an_exact_zero_at_the_first_number_of_an_interval_needs_no_formula():
+    points = []
+
+    def formula(x):
+        points.append(x.size)
+        return np.log2(x)
+
+    table = tables.Table(formula)
+    x = np.float32(1) + np.arange(100, dtype=np.float32) * np.float32(2.0**-23)
+    expected = np.log2(x.astype(np.float64)).astype(np.float32)
+    np.testing.assert_array_max_ulp(table(x), expected, 1)
+    asked = sum(points)
+    assert table(x[:3]).tolist() == expected[:3].tolist()
+    assert table(x[:1]).tolist() == [0.0]
+    assert sum(points) == asked
+
+
 def test_a_pole_is_left_to_the_formula():
     x = np.float32([2.999, 3.0, 3.001, 3.5])
     with np.errstate(divide="ignore"):
