@@ -34,7 +34,7 @@ from ...ops.framework import narrow_floats
 from ...ops.framework.fusion_traits import reduces, works_on_elements
 from ...ops.linalg.matmul import matmul_op
 from ...ops.state.variable_ops import assign_add_variable, assign_sub_variable, assign_variable, read_variable
-from .fusion.elementwise_templates import formula
+from .elementwise_templates import formula
 from .peephole import product
 
 BIG = 1 << 14

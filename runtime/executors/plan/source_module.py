@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,8 +13,10 @@ from ...ops.framework.kernel_lookup import kernel_of
 from ...ops.reduce.minmax_kernels import largest, smallest
 from . import identifiers
 from .escaping import BUILT_IN, checked_identifier, is_literal, literal
-from .fusion import Fused, FusedKernelSource, may_take, write
 from .list_ownership import writer
+
+if TYPE_CHECKING:
+    from .fusion import Fused, FusedKernelSource
 
 Scope = dict[Value, str]
 """By value, its name, or the expression to write at its uses."""
@@ -62,16 +64,20 @@ class PlanSource:
     def recipe(self, operation: Operation) -> FusedKernelSource:
         """Return the source of the tiled kernel of a fused operation."""
         if operation not in self.recipes:
+            from .fusion import write  # imported for plans with fused operations only
+
             name = self._names.unique(f"block_{identifiers.local(operation.outputs[0].name)}")
             self.recipes[operation] = write(operation.regions[0], name, self.constant, self.call)
         return self.recipes[operation]
 
     def may_take(self, operation: Operation, result: int, operand: int) -> bool:
         """Return whether result number `result` of a fused operation may reuse operand number `operand`."""
-        return may_take(self.recipe(operation), result, operand)
+        return self.recipe(operation).may_take(result, operand)
 
     def fusion(self, operation: Operation, into: Sequence[int | None]) -> str:
         """Return the name of a fused operation's runner; `into` are the operands that donate their arrays."""
+        from .fusion import Fused
+
         name = self._names.unique(f"fused_{identifiers.local(operation.outputs[0].name)}")
         runner = self.globals[name] = Fused(self.recipe(operation), into)
         self.fused.append((runner, self.function(operation.regions[0])))

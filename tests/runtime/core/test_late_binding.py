@@ -77,6 +77,34 @@ def test_a_raw_operation_loads_no_family_but_its_own():
     assert "agc.runtime.lookup" not in loaded
 
 
+HALVED = """
+import sys
+import agc.runtime as tf
+
+@tf.function
+def halvings(n):
+    count = 0
+    while n > 1:
+        n = n // 2
+        count += 1
+    return count
+
+assert halvings(tf.constant(1000)) == 9
+"""
+
+
+@pytest.mark.parametrize(
+    "modules", ["executors.plan.fusion"]
+)
+def test_a_function_loads_only_the_passes_that_its_graph_needs(modules, tmp_path):
+    """A loop of scalars has neither products of matrices nor tensors that are worth a fused kernel."""
+    path = tmp_path / "halvings.py"
+    path.write_text(f"{HALVED}{LOADED}\n")
+    loaded = subprocess.run([sys.executable, path], capture_output=True, text=True, check=True).stdout.split()
+    assert "agc.runtime.executors.plan.plan" in loaded
+    assert not [name for name in loaded if name.startswith(f"agc.runtime.{modules}")]
+
+
 WAYS = {
     "while_loop": "result = tf.while_loop(lambda n: n < 3, lambda n: [n + 1], [tf.constant(0)])[0].numpy()",
     "function": "result = tf.function(up)(tf.constant(-3)).numpy()",

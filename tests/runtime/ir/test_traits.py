@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from agc.runtime import dtypes, errors
-from agc.runtime.executors.plan.fusion.elementwise_templates import formula
+from agc.runtime.executors.plan.elementwise_templates import formula
 from agc.runtime.ir.op_def import OpDef
 from agc.runtime.ir.traits import (
     ELEMENTWISE,

@@ -7,9 +7,9 @@
         s = reduce_sum b                     s = the sum of the tiles' sums, in their order
         yield s
 
-`elementwise_templates` has the statements of operations on buffers, and `tile_codegen` generates the function
-for a tile. `tiling` cuts tensors of given shapes into tiles. `fused_kernel` computes them on the threads of
-`kernels/thread_pool`.
+`tile_codegen` generates the function for a tile, from the statements of `elementwise_templates`. `tiling` cuts
+tensors of given shapes into tiles. `fused_kernel` computes them on the threads of `kernels/thread_pool`. Plans
+without fused operations do not import this package.
 
 The tiles depend on the shapes alone, so results do not depend on the number of threads. Each element is
 computed by the same NumPy functions as in the interpreter. Sums of floats are added up in another order, tile
@@ -17,6 +17,6 @@ by tile.
 """
 
 from .fused_kernel import Fused
-from .tile_codegen import FusedKernelSource, may_take, write
+from .tile_codegen import FusedKernelSource, write
 
-__all__ = ["Fused", "FusedKernelSource", "may_take", "write"]
+__all__ = ["Fused", "FusedKernelSource", "write"]

@@ -21,7 +21,7 @@ from ....ir.facts import BlockReduction
 from ....ir.graph import Constant, Graph, Operand, Operation, Value
 from ....ops.arrays.where_ops import choose
 from ....ops.framework.fusion_traits import cost
-from .elementwise_templates import CHOICE, CHOICE_OF_ZERO, CONSTANTS, MASK, formula
+from ..elementwise_templates import CHOICE, CHOICE_OF_ZERO, CONSTANTS, MASK, formula
 
 
 class Result(NamedTuple):
@@ -41,6 +41,19 @@ class FusedKernelSource(NamedTuple):
     buffers: tuple[Any, ...]  # their dtypes
     cost: float  # nanoseconds per element
 
+    def may_take(self, result: int, operand: int) -> bool:
+        """Return whether no line reads the operand after the result is first written into its array.
+
+        A NumPy function may write to its own operand. Kernels may fail, and then the whole operation is run
+        again, so their operands must be intact.
+        """
+        reads = re.compile(rf"\bx{operand}(_bits)?\b")
+        writes = re.compile(rf"out=y{result}(_bits)?\b|copyto\(y{result}\b|^    y{result}\b(?!_)")
+        read = [number for number, line in enumerate(self.lines) if number and reads.search(line)]
+        write = [number for number, line in enumerate(self.lines) if number and writes.search(line)]
+        by_kernel = any("[...] = " in line for line in self.lines)
+        return not by_kernel and bool(write) and max(read, default=0) <= write[0]
+
 
 def write(
     region: Graph, name: str, constant: Callable[[Any], str], kernel: Callable[..., str]
@@ -50,20 +63,6 @@ def write(
     `constant` returns a name for an array; `kernel` returns the call of a kernel.
     """
     return _Writer(region, constant, kernel).recipe(name)
-
-
-def may_take(recipe: FusedKernelSource, result: int, operand: int) -> bool:
-    """Return whether no line reads the operand after the result is first written into its array.
-
-    A NumPy function may write to its own operand. Kernels may fail, and then the whole operation is run
-    again, so their operands must be intact.
-    """
-    reads = re.compile(rf"\bx{operand}(_bits)?\b")
-    writes = re.compile(rf"out=y{result}(_bits)?\b|copyto\(y{result}\b|^    y{result}\b(?!_)")
-    read = [number for number, line in enumerate(recipe.lines) if number and reads.search(line)]
-    write = [number for number, line in enumerate(recipe.lines) if number and writes.search(line)]
-    by_kernel = any("[...] = " in line for line in recipe.lines)
-    return not by_kernel and bool(write) and max(read, default=0) <= write[0]
 
 
 class _Writer:

@@ -14,9 +14,9 @@ from __future__ import annotations
 import functools
 from typing import NamedTuple
 
-from ....ir.graph import Constant, Operation
-from ....ir.traits import INTEGER_ERRORS
-from ....ops.math.cast import cast_op
+from ...ir.graph import Constant, Operation
+from ...ir.traits import INTEGER_ERRORS
+from ...ops.math.cast import cast_op
 
 
 class Formula(NamedTuple):
