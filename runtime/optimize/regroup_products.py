@@ -11,13 +11,17 @@ from __future__ import annotations
 
 from ..ir.graph import Graph
 from ..ops.framework.region_ops import WHILE
-from . import tile_rows
+from ..ops.linalg.matmul import matmul_op
 
 
 def run(graph: Graph) -> Graph:
     """Return the graph with its products regrouped."""
+    if matmul_op not in graph.ops:
+        return graph
+    from . import tile_rows  # imported for graphs with products only
+
     if WHILE in graph.ops:
-        from . import batch_loop_matmul, delay_loop_matmul  # imported for these graphs only
+        from . import batch_loop_matmul, delay_loop_matmul
 
         graph = delay_loop_matmul.run(batch_loop_matmul.run(graph))
     return tile_rows.run(graph)

@@ -94,7 +94,7 @@ assert halvings(tf.constant(1000)) == 9
 
 
 @pytest.mark.parametrize(
-    "modules", ["executors.plan.fusion"]
+    "modules", ["executors.plan.fusion", "optimize.tile_rows", "optimize.delay_loop_matmul"]
 )
 def test_a_function_loads_only_the_passes_that_its_graph_needs(modules, tmp_path):
     """A loop of scalars has neither products of matrices nor tensors that are worth a fused kernel."""
