@@ -2,9 +2,11 @@
 
 Code of the unit cache that was compared in another process is not compared again.
 
-    the plan on the variables         ──┐
-                                        ├── equal ─► the faster one is kept
-    native code on copies of them     ──┘── else ──► a warning, and the plan stays
+    the plan on the variables          ──┐
+                                         ├── equal ─► the faster one is kept
+    native code on their old arrays    ──┘── else ──► a warning, and the plan stays
+
+While the old arrays are kept, the plan has to write new values into other arrays, such as those of gradients.
 
 Integers and bools must be equal. Floats may differ by `TOLERANCE` times the largest magnitude in a result, or
 by `MARGIN` times the change of the plan's own results when the last bits of its float inputs change, and `CANCELLATION`
@@ -13,8 +15,7 @@ times the tolerance. A few elements may differ by more, but not the same ones ag
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -52,11 +53,17 @@ ROUNDING = 8
 The logarithm of a sum near 1 has the rounding of the sum, whose terms may be too small to change it.
 """
 
-_ALWAYS, _A_SECOND = 64 << 20, 256 << 20
-"""The most bytes of variables that a first comparison copies twice: always, and for each second that the plan takes.
+_LARGE = 64 << 20
+"""The bytes of assigned variables above which native code overwrites their old arrays.
 
-New memory may take longer than the runs of short functions.
+So the plan runs with moved inputs first. It is seldom in vain: rounding decides about the gradients of large networks.
 """
+
+_MOST_MOVED = 256 << 20
+"""The most bytes of variables whose last bits change, the smallest ones first: copies of all may be too large."""
+
+_KEPT = 1 << 20
+"""The bytes of results with moved inputs that are kept in any case, as those of biases, which rounding changes most."""
 
 _BLOCK = 1 << 14
 """The elements that are compared at a time."""
@@ -64,13 +71,8 @@ _BLOCK = 1 << 14
 Runner = Callable[[Sequence[Any]], Sequence[Any]]
 
 
-def most_copied_in(seconds: float) -> float:
-    """Return the most bytes of variables that a first comparison copies twice, if the plan takes so many seconds."""
-    return max(_ALWAYS, _A_SECOND * seconds)
-
-
 class Copy:
-    """Proxy of a variable in a run that must not change the variable."""
+    """Proxy of a variable, with an array of its own, in a run that must not change the variable."""
 
     def __init__(self, array: Any) -> None:
         self._array = array
@@ -81,51 +83,68 @@ def compared(
     plan: Runner,
     arguments: Sequence[Any],
     rehearse: Callable[..., list[Any] | None] | None = None,
-    most_copied: float = math.inf,
     doubts: Doubts | None = None,
 ) -> tuple[Sequence[Any], str | None]:
     """Return the plan's results, and the difference of native results: "" if none, None if that is unknown.
 
     It is unknown if native code gave up, or if the difference may be the rounding of numbers that cancel each other.
-    Variables of more than `most_copied` bytes are copied once; then a difference is unknown, too. The unit cache keeps
-    that there was none. `rehearse` replaces `native.rehearsed`, for a caller that measures it. `doubts` has what the
-    former comparisons of these results left. Raise the errors of the plan alone.
+    The unit cache keeps that there was none. `rehearse` replaces `native.rehearsed`, for a caller that measures it.
+    `doubts` has what the former comparisons of these results left. Raise the errors of the plan alone.
     """
-    variables = native.variables_in(arguments)
-    try:
-        copies = {id(variable): Copy(np.array(variable._array)) for variable in variables}
-    except MemoryError:
-        return plan(arguments), None
-    is_large = sum(copy._array.nbytes for copy in copies.values()) > most_copied
-    # Native code overwrites copies that nothing else refers to.
-    before = None if is_large else {key: copy._array for key, copy in copies.items()}
+    doubts = doubts or Doubts()
+    before = {id(variable): variable._array for variable in native.variables_in(arguments)}
+    is_large = native.bytes_assigned(arguments) > _LARGE
+    moved = _of_moved_inputs(native, plan, arguments, before, doubts.results) if is_large else None
     results = plan(arguments)
-    wanted = [*results, *(variable._array for variable in variables)]
+    wanted = [*results, *(variable._array for variable in native.variables_in(arguments))]
     return_freed_memory()  # of the plan, which native code needs in other blocks
+    copies = {key: Copy(array) for key, array in before.items()}
+    if is_large:
+        before.clear()  # native code overwrites arrays that nothing else refers to
     found = (rehearse or native.rehearsed)(arguments, copies)
     if found is None:
         return results, None
-    text: str | None = _difference(found, wanted) or ""
-    if text and before is None:
-        return results, None
-    if text and before is not None:
-        # A second run of the plan would draw other random numbers.
-        move = None if native.draws else lambda: _of_moved_inputs(plan, arguments, before)
-        text = _insensitive(found, wanted, move, doubts or Doubts())
+    unlike = _unlike(found, wanted)
+    if unlike and not is_large:
+        moved = _of_moved_inputs(native, plan, arguments, before, unlike)
+    text = _examined(found, wanted, moved, unlike, doubts) if unlike else ""
     key = native.stored_key(arguments)
     if text == "" and key is not None:
         unit_cache.trust(key)
     return results, text
 
 
+def _unlike(found: Sequence[Any], wanted: Sequence[Any]) -> set[int]:
+    """Return the numbers of the results that differ."""
+    pairs = enumerate(zip(found, wanted, strict=True))
+    return {number for number, (one, other) in pairs if _difference([one], [other]) is not None}
+
+
+def _examined(
+    found: Sequence[Any],
+    wanted: Sequence[Any],
+    moved: Mapping[int, Any] | None,
+    unlike: set[int],
+    doubts: Doubts,
+) -> str | None:
+    """Return the difference of results as `compared` does; add those that differ to the doubts.
+
+    Args:
+        moved: the plan's results with other last bits of its inputs, as far as they were kept; None if there are none.
+        unlike: the numbers of the results that differ.
+    """
+    if moved is None:
+        return None
+    is_first = not unlike <= doubts.results | moved.keys()
+    doubts.results |= unlike
+    text = _insensitive(found, wanted, [moved.get(i, each) for i, each in enumerate(wanted)], doubts)
+    return text and None if is_first else text
+
+
 def _insensitive(
-    found: Sequence[Any], wanted: Sequence[Any], move: Callable[[], list[Any]] | None, doubts: Doubts
+    found: Sequence[Any], wanted: Sequence[Any], moved: Sequence[Any], doubts: Doubts
 ) -> str | None:
     """Return the difference that exceeds the plan's own sensitivity to rounding, as `compared` does."""
-    try:
-        moved = list(wanted) if move is None else move()
-    except Exception:  # moved inputs may fail a check of the program, or memory is short
-        return None
     places: dict[int, Places] = {}
     text = _difference(found, wanted, moved, places=places)  # beyond that sensitivity
     if text is None:
@@ -139,13 +158,33 @@ def is_trusted(native: JitFunction, arguments: Sequence[Any]) -> bool:
     return key is not None and unit_cache.is_trusted(key)
 
 
-def _of_moved_inputs(plan: Runner, arguments: Sequence[Any], before: Mapping[int, Any]) -> list[Any]:
-    """Return the plan's results and new values of variables if the last bits of its float inputs change."""
+def _of_moved_inputs(
+    native: JitFunction,
+    plan: Runner,
+    arguments: Sequence[Any],
+    before: Mapping[int, Any],
+    needed: Collection[int],
+) -> dict[int, Any] | None:
+    """Return the plan's results and new values of variables if the last bits of its float inputs change, by number.
+
+    These are the needed ones and small ones; None if the run fails. `before` has the arrays of variables by their ids.
+    """
+    if native.draws:
+        return {}  # another run would draw other random numbers
     free_kept_memory()  # of native code, which the plan needs for as many arrays
     return_freed_memory()
-    given = {key: Copy(_moved(array)) for key, array in before.items()}
-    inputs = [given[id(x)] if id(x) in given else _moved_if_array(x) for x in arguments]
-    return [*plan(inputs), *(copy._array for copy in given.values())]
+    given = {key: Copy(array) for key, array in before.items()}
+    total = 0
+    try:
+        for copy in sorted(given.values(), key=lambda copy: copy._array.nbytes):
+            total += copy._array.nbytes
+            if total <= _MOST_MOVED:
+                copy._array = _moved(copy._array)
+        inputs = [given[id(x)] if id(x) in given else _moved_if_array(x) for x in arguments]
+        results = [*plan(inputs), *(copy._array for copy in given.values())]
+    except Exception:  # moved inputs may fail a check of the program, or memory is short
+        return None
+    return {i: x for i, x in enumerate(results) if i in needed or getattr(x, "nbytes", 0) <= _KEPT}
 
 
 def _moved_if_array(argument: Any) -> Any:

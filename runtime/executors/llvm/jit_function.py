@@ -134,6 +134,11 @@ class JitFunction(CompiledFunction):
         whole = [*arguments, *self._streams]
         return [*{id(whole[i]): whole[i] for i in self._variables}.values()]
 
+    def bytes_assigned(self, arguments: Sequence[Any]) -> int:
+        """Return the bytes of the variables that a run assigns; 0 if these inputs have no code yet."""
+        whole = [*arguments, *self._streams]
+        return sum(whole[i]._array.nbytes for i in self._assigned)
+
     def rehearsed(self, arguments: Sequence[Any], copies: Mapping[int, Any]) -> list[Any] | None:
         """Return the outputs and the final values of `copies`, or None if a check fails.
 

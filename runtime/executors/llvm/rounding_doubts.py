@@ -10,6 +10,7 @@ differ by much more than rounding:
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,9 +33,13 @@ class Places(NamedTuple):
 
 
 class Doubts:
-    """The elements that differed in all comparisons until now, by the number of the result."""
+    """The elements that differed in all comparisons until now, by the number of the result.
 
-    def __init__(self) -> None:
+    `results` are the numbers of the results that have differed at all, by rounding or not.
+    """
+
+    def __init__(self, results: Iterable[int] = ()) -> None:
+        self.results = set(results)
         self._places: dict[int, Places] = {}
         self._count = 0
 

@@ -266,7 +266,7 @@ class TierState:
 
     def _trusted(self, native: JitFunction, arguments: Sequence[Any]) -> Sequence[Any]:
         """Run both, and discard native code with different results."""
-        from .first_call_check import compared, most_copied_in
+        from .first_call_check import compared
         from .rounding_doubts import Doubts
 
         self._doubts = self._doubts or Doubts()
@@ -274,8 +274,7 @@ class TierState:
         plan = functools.partial(measured, self._plan, planned)
         rehearse = functools.partial(self._measured, native.rehearsed, compiled)
         start = time.perf_counter()
-        most = math.inf if self._vain else most_copied_in(self._best)
-        results, difference = compared(native, plan, arguments, rehearse, most, self._doubts)
+        results, difference = compared(native, plan, arguments, rehearse, self._doubts)
         compiler.spend(time.perf_counter() - start - planned[0])
         if difference == "":
             if self.pattern is None:
