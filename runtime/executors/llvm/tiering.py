@@ -292,6 +292,7 @@ class TierState:
     def _compared(self, native: Runner, arguments: Sequence[Any]) -> Sequence[Any]:
         planned, compiled = self._times
         if len(planned) < len(compiled):
+            _free_native_memory()
             results = measured(self._plan, planned, arguments)
         else:
             results = self._measured(native, compiled, arguments)
@@ -320,11 +321,14 @@ class TierState:
             else:
                 self._again = self._spent + max(HOT, AGAIN * (sum(planned) + sum(compiled)))
                 self._times = ([], [])  # other threads may read the old ones
+                _free_native_memory()
 
     def _choose(self, runner: Runner) -> None:
         self.chosen, self.doubted = runner, None
         if runner is self.native:
             return_freed_memory()  # of the plan
+        elif self.native is not None:
+            _free_native_memory()
         self.owner.decided()
 
     def give_up(self) -> None:
@@ -336,6 +340,13 @@ class TierState:
         self.native = runner
         self.owner.settle(self)
         self._choose(runner)
+
+
+def _free_native_memory() -> None:
+    """Free the memory that native code keeps between calls: the plan needs as much."""
+    from .runtime_library import free_kept_memory  # loaded with native code
+
+    free_kept_memory()
 
 
 def ask(trial: TierState, graph: Graph, arguments: list[Any]) -> Job | None:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from agc.runtime.config import optimizer
 from agc.runtime.executors import EXECUTORS
-from agc.runtime.executors.llvm import JitFunction, tiering, trial_times
+from agc.runtime.executors.llvm import JitFunction, arena, tiering, trial_times
 from agc.runtime.executors.llvm.background_compiler import Job
 
 
@@ -87,6 +87,17 @@ def test_slower_native_code_is_dropped(clock: Clock, monkeypatch: pytest.MonkeyP
     trial = found._only
     assert trial is not None and trial.native is not None and trial.chosen is trial._plan
     assert clock.now < 1.1 * 100 * 0.02
+
+
+def test_slower_native_code_keeps_no_memory(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = made(lambda x: tf.sin(x @ x) @ x, tf.ones([64, 64]), clock, 0.02, 0.03, monkeypatch)
+    while found._only is None or not found._only._again:
+        found.run([np.ones((64, 64), np.float32)])
+    assert not any(memory.table.any() for memory in arena.tables)
+    native = found._only.native
+    assert native is not None
+    native([np.ones((64, 64), np.float32)])
+    assert any(memory.table.any() for memory in arena.tables)  # until the plan runs
 
 
 def test_native_code_is_tried_again_if_something_disturbed_its_trial(
