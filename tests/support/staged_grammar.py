@@ -8,6 +8,9 @@ from __future__ import annotations
 from support import staged_programs
 from support.staged_programs import Lines
 
+GROWING = ("ls.append(", "ls.extend(", "ls.insert(", "ls +=")
+"""What a loop over `ls` must not contain, since it would not end."""
+
 PRELUDE = """
 import dataclasses
 import functools
@@ -170,7 +173,9 @@ class Grower(staged_programs.Grower):
         pad = "    " * depth
         shape = self.choose(11)
         if shape == 0:
-            return [f"{pad}for {self.target()} in ls:", *self.block(depth + 1, self.looping(jumps))]
+            target, body = self.target(), self.block(depth + 1, self.looping(jumps))
+            grows = any(part in line for line in body for part in GROWING)
+            return [f"{pad}for {target} in {'ls[:]' if grows else 'ls'}:", *body]
         if shape == 1:
             pop = self.pick(
                 "ls.pop()", f"{self.target()} = ls.pop()", "del ls[-1]", f"log({self.mark()}, ls.pop())"
