@@ -14,6 +14,7 @@ from ..core.export import export
 from ..core.tensor import Tensor
 from ..ops.arrays.concat_split import stack
 from ..ops.arrays.shape_ops import shape as shape_of
+from ..ops.framework.cached_dispatch import cached_dispatch
 from ..ops.framework.op import Name
 from ..ops.math.arithmetic import clip_by_value, maximum
 from ..ops.math.cast import cast
@@ -25,6 +26,7 @@ from .convert_dtype import as_floats
 
 
 @export("image.adjust_brightness")
+@cached_dispatch
 def adjust_brightness(image: TensorLike, delta: Any) -> Tensor:
     """Add `delta` to `image`, on a scale of floats from 0 to 1.
 
@@ -35,6 +37,7 @@ def adjust_brightness(image: TensorLike, delta: Any) -> Tensor:
 
 
 @export("image.adjust_contrast")
+@cached_dispatch
 def adjust_contrast(images: TensorLike, contrast_factor: Any) -> Tensor:
     """Multiply the differences to the mean of each channel of each image by `contrast_factor`.
 
@@ -54,6 +57,7 @@ def adjust_contrast(images: TensorLike, contrast_factor: Any) -> Tensor:
 
 
 @export("image.adjust_gamma")
+@cached_dispatch
 def adjust_gamma(image: TensorLike, gamma: Any = 1, gain: Any = 1) -> Tensor:
     """Return `gain * image ** gamma`, on a scale of floats from 0 to 1.
 
@@ -66,6 +70,7 @@ def adjust_gamma(image: TensorLike, gamma: Any = 1, gain: Any = 1) -> Tensor:
 
 
 @export("image.adjust_hue")
+@cached_dispatch
 def adjust_hue(image: TensorLike, delta: Any, name: Name = None) -> Tensor:
     """Add `delta` to the hues of RGB images; hues are cyclic, from 0 to 1.
 
@@ -85,6 +90,7 @@ def adjust_hue(image: TensorLike, delta: Any, name: Name = None) -> Tensor:
 
 
 @export("image.adjust_saturation")
+@cached_dispatch
 def adjust_saturation(image: TensorLike, saturation_factor: Any, name: Name = None) -> Tensor:
     """Multiply the saturations of RGB images by `saturation_factor`, clipped to 1.
 
@@ -111,6 +117,7 @@ def _colors(image: Any, what: str) -> Tensor:
 
 
 @export("image.per_image_standardization")
+@cached_dispatch
 def per_image_standardization(image: TensorLike) -> Tensor:
     """Scale each image to mean 0 and variance 1, as float32; the deviation is at least `1 / sqrt(elements)`.
 

@@ -17,6 +17,7 @@ from ..ops.arrays.creation import zeros_like
 from ..ops.arrays.reshape import expand_dims
 from ..ops.arrays.tile_and_repeat import repeat
 from ..ops.arrays.where_ops import where
+from ..ops.framework.cached_dispatch import cached_dispatch
 from ..ops.framework.op import Name
 from ..ops.framework.op_families import FLOATS, require_dtype, wrong
 from ..ops.linalg.tensordot import tensordot
@@ -51,6 +52,7 @@ def _channels(images: Any, what: str, count: int) -> Tensor:
 
 
 @export("image.rgb_to_grayscale")
+@cached_dispatch
 def rgb_to_grayscale(images: TensorLike, name: Name = None) -> Tensor:
     """Convert RGB to grayscale: one channel, with the dtype of `images`.
 
@@ -83,6 +85,7 @@ def _mixed(images: Any, kernel: list[list[float]], what: str) -> Tensor:
 
 
 @export("image.rgb_to_yiq")
+@cached_dispatch
 def rgb_to_yiq(images: TensorLike) -> Tensor:
     """Convert RGB to the luma and the two color differences of NTSC.
 
@@ -93,6 +96,7 @@ def rgb_to_yiq(images: TensorLike) -> Tensor:
 
 
 @export("image.yiq_to_rgb")
+@cached_dispatch
 def yiq_to_rgb(images: TensorLike) -> Tensor:
     """Invert `rgb_to_yiq`.
 
@@ -103,6 +107,7 @@ def yiq_to_rgb(images: TensorLike) -> Tensor:
 
 
 @export("image.rgb_to_yuv")
+@cached_dispatch
 def rgb_to_yuv(images: TensorLike) -> Tensor:
     """Convert RGB to the luma and the two color differences of PAL.
 
@@ -113,6 +118,7 @@ def rgb_to_yuv(images: TensorLike) -> Tensor:
 
 
 @export("image.yuv_to_rgb")
+@cached_dispatch
 def yuv_to_rgb(images: TensorLike) -> Tensor:
     """Invert `rgb_to_yuv`.
 
@@ -123,6 +129,7 @@ def yuv_to_rgb(images: TensorLike) -> Tensor:
 
 
 @export("image.rgb_to_hsv")
+@cached_dispatch
 def rgb_to_hsv(images: TensorLike, name: Name = None) -> Tensor:
     """Convert RGB, from 0 to 1, to hue, saturation and value, each from 0 to 1.
 
@@ -144,6 +151,7 @@ def rgb_to_hsv(images: TensorLike, name: Name = None) -> Tensor:
 
 
 @export("image.hsv_to_rgb")
+@cached_dispatch
 def hsv_to_rgb(images: TensorLike, name: Name = None) -> Tensor:
     """Invert `rgb_to_hsv`.
 

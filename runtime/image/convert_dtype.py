@@ -13,11 +13,13 @@ from .. import dtypes
 from ..core.conversion import TensorLike, convert_to_tensor
 from ..core.export import export
 from ..core.tensor import Tensor
+from ..ops.framework.cached_dispatch import cached_dispatch
 from ..ops.framework.op import Name
 from ..ops.math.cast import cast, saturate_cast
 
 
 @export("image.convert_image_dtype")
+@cached_dispatch
 def convert_image_dtype(image: TensorLike, dtype: Any, saturate: bool = False, name: Name = None) -> Tensor:
     """Convert `image` to another dtype, scaled so that brightness is preserved.
 

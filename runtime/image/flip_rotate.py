@@ -19,6 +19,7 @@ from ..core.tensor import Tensor
 from ..ops.arrays.reshape import reshape
 from ..ops.arrays.reshape import transpose as transposed
 from ..ops.arrays.reverse_and_roll import reverse
+from ..ops.framework.cached_dispatch import cached_dispatch
 from ..ops.framework.op import Name
 from ..ops.math.cast import cast
 from ..ops.math.elementwise import round
@@ -28,6 +29,7 @@ from .batch_rank import as_given, batched, checked, size_of
 
 
 @export("image.flip_left_right")
+@cached_dispatch
 def flip_left_right(image: TensorLike) -> Tensor:
     """Reverse the columns of one image or a batch.
 
@@ -38,6 +40,7 @@ def flip_left_right(image: TensorLike) -> Tensor:
 
 
 @export("image.flip_up_down")
+@cached_dispatch
 def flip_up_down(image: TensorLike) -> Tensor:
     """Reverse the rows of one image or a batch.
 

@@ -23,6 +23,7 @@ from ...ir.value_types import TensorType
 from ..arrays.concat_split import concat
 from ..arrays.creation import ones_like, zeros_like
 from ..arrays.shape_ops import shape as shape_of
+from ..framework.cached_dispatch import cached_dispatch
 from ..framework.op import Input, Name, op
 from ..framework.op_families import Array, real_part
 from ..math.arithmetic import divide_no_nan
@@ -67,6 +68,7 @@ def _(dy: Any, y: Any, input: Any) -> Any:
 
 
 @export("linalg.logdet")
+@cached_dispatch
 def logdet(matrix: TensorLike, name: Name = None) -> Tensor:
     """Return the logarithm of the determinant of a Hermitian positive definite matrix.
 

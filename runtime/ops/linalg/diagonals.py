@@ -21,6 +21,7 @@ from ...ir.traits import TOTAL
 from ...ir.value_types import TensorType
 from ..arrays.creation import zeros_like
 from ..framework.attribute_parsers import Axis
+from ..framework.cached_dispatch import cached_dispatch
 from ..framework.op import Input, Name, Same, op
 from ..framework.op_families import BOOLS, EVERY, NUMERIC, REAL, Array, require_dtype
 from ..math.elementwise import conj
@@ -164,6 +165,7 @@ band_part.gradient(lambda dy, y, input, num_lower, num_upper: band_part(dy, num_
 
 
 @export("linalg.trace")
+@cached_dispatch
 def trace(x: TensorLike, name: Name = None) -> Tensor:
     """Return the sum of the diagonal.
 

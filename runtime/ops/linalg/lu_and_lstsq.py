@@ -25,6 +25,7 @@ from ..arrays.shape_arithmetic import broadcast_dynamic_shape
 from ..arrays.shape_ops import shape as shape_of
 from ..arrays.sort import argsort
 from ..framework.attribute_parsers import DType
+from ..framework.cached_dispatch import cached_dispatch
 from ..framework.op import Input, Ints, Name, op
 from ..framework.op_families import Array
 from ..math.arithmetic import divide
@@ -216,6 +217,7 @@ def lu_matrix_inverse(
 
 
 @export("linalg.cholesky_solve")
+@cached_dispatch
 def cholesky_solve(chol: TensorLike, rhs: TensorLike, name: Name = None) -> Tensor:
     """Return `x` with `matrix @ x == rhs`, where `chol` is the Cholesky factor of the matrix.
 

@@ -44,6 +44,7 @@ def clip_by_norm(t: Any, clip_norm: TensorLike, axes: Any = None, name: Name = N
 
 
 @export("linalg.global_norm")
+@cached_dispatch
 def global_norm(t_list: Sequence[Any], name: Name = None) -> Tensor:
     """Return the Euclidean norm of all elements of several tensors; entries that are None are ignored.
 

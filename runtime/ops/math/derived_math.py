@@ -95,6 +95,7 @@ def zero_fraction(value: TensorLike, name: Name = None) -> Tensor:
 
 
 @export("math.lbeta")
+@cached_dispatch
 def lbeta(x: TensorLike, name: Name = None) -> Tensor:
     """Return the logarithm of the multivariate beta function of the numbers along the last axis.
 
@@ -106,6 +107,7 @@ def lbeta(x: TensorLike, name: Name = None) -> Tensor:
 
 
 @export("math.polyval")
+@cached_dispatch
 def polyval(coeffs: Sequence[Any], x: TensorLike, name: Name = None) -> Tensor:
     """Evaluate the polynomial with these coefficients, the highest first, at `x`.
 

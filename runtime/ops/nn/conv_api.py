@@ -42,6 +42,7 @@ def _setting(
 
 
 @export("nn.conv1d")
+@cached_dispatch
 def conv1d(
     input: TensorLike,
     filters: TensorLike,
@@ -211,6 +212,7 @@ def _rate(rate: int) -> int:
 
 
 @export("nn.depthwise_conv2d")
+@cached_dispatch
 def depthwise_conv2d(
     input: TensorLike,
     filter: TensorLike,

@@ -233,6 +233,7 @@ def _pair(labels: Any, logits: Any, what: str = "`logits` and `labels`") -> tupl
 
 
 @export("nn.log_poisson_loss")
+@cached_dispatch
 def log_poisson_loss(
     targets: TensorLike, log_input: TensorLike, compute_full_loss: bool = False, name: Name = None
 ) -> Tensor:

@@ -255,6 +255,7 @@ def unsorted_segment_mean(
 
 
 @export("math.unsorted_segment_sqrt_n")
+@cached_dispatch
 def unsorted_segment_sqrt_n(
     data: TensorLike, segment_ids: TensorLike, num_segments: Any, name: Name = None
 ) -> Tensor:
