@@ -129,3 +129,23 @@ def test_tensors_of_graphs_are_left_to_the_sweep_in_python() -> None:
     assert backprop.native.sweep([], [], [object()], {}) is None
     with pytest.raises(TypeError, match="sweep"):
         backprop.native.sweep((), [], [], {})
+
+
+def test_records_of_later_tapes_have_the_lines_of_their_own_calls() -> None:
+    def lines(shift: int) -> list[int]:
+        made: dict[str, Any] = {"tf": tf}
+        source = (
+            "def f(x):\n    y = x * x\n    for _ in range(2):\n        y = tf.nn.moments(y, [0])[0] + y\n"
+        )
+        exec(compile("\n" * shift + source, "program.py", "exec"), made)
+        with GradientTape() as tape:
+            tape.watch(x)
+            made["f"](x)
+        assert tape._records is not None
+        return [record.origin.line - shift for record in tape._records if record.origin]
+
+    x = tf.constant([1.0, 2.0])
+    first = lines(0)
+    assert first[0] == 2 and {*first[1:]} == {4}
+    for shift in range(600):  # more sites than the extension keeps
+        assert lines(shift) == first
