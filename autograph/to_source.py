@@ -25,7 +25,7 @@ from .syntax import source
 from .syntax.gast_bridge import Translation
 from .syntax.layout import Layout
 from .syntax.line_origins import Lines, line_origins
-from .syntax.tree_queries import deep_trees
+from .syntax.nesting import deep_trees
 from .syntax.unparse import text_of, unparse
 
 

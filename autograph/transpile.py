@@ -27,9 +27,10 @@ from .passes import pipeline
 from .passes.base import NO_FEATURES, Context
 from .syntax import source
 from .syntax.gast_bridge import Translation
+from .syntax.nesting import deep_trees
 from .syntax.positions import first_line
 from .syntax.source import Definition
-from .syntax.tree_queries import children, deep_trees
+from .syntax.tree_queries import children
 
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 OPERATORS = "from agc.autograph import operators as"

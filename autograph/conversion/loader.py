@@ -30,9 +30,11 @@ from ..passes import pipeline
 from ..passes.base import NO_FEATURES, Context
 from ..syntax import source
 from ..syntax.gast_bridge import Translation
-from ..syntax.positions import Extent, extent_of_code, generated_lambdas, operator_calls, settle
+from ..syntax.generated_positions import generated_lambdas, operator_calls, settle
+from ..syntax.nesting import deep_trees
+from ..syntax.positions import Extent, extent_of_code
 from ..syntax.source import Definition
-from ..syntax.tree_queries import BLOCK_FIELDS, blocks, deep_trees, evolve, position
+from ..syntax.tree_queries import BLOCK_FIELDS, blocks, evolve, position
 from .global_names import Answers, noted
 from .multiversioning import BUILDING, with_both_versions
 from .operator_constants import without_name

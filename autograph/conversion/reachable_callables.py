@@ -35,7 +35,6 @@ from ..errors import is_own_file
 from ..introspection.code_objects import CodeMap, nested_code_objects
 from ..staging import PYTHON, backends
 from ..syntax import source
-from ..syntax.tree_queries import INNER
 
 _ENOUGH = 50_000  # visited objects
 _ENOUGH_IN_ONE = 1_000  # visited parts of one container
@@ -303,10 +302,4 @@ def _passed_on(f: FunctionType) -> Iterator[str]:
             called.add(part.func)
         elif kind is ast.Attribute and part not in called and type(part.ctx) is ast.Load:
             yield part.attr
-        values = part.__dict__
-        for field in INNER[kind]:
-            value = values.get(field)
-            if type(value) is list:
-                pending += [child for child in value if isinstance(child, ast.AST)]
-            elif isinstance(value, ast.AST):
-                pending.append(value)
+        pending += ast.iter_child_nodes(part)

@@ -19,7 +19,7 @@ from ..introspection.garbage import rare_collections
 from ..passes import pipeline
 from ..syntax import source
 from ..syntax.gast_bridge import Translation
-from ..syntax.tree_queries import deep_trees
+from ..syntax.nesting import deep_trees
 
 
 class ModuleCode(NamedTuple):

@@ -19,7 +19,8 @@ from ..passes.lower_finally import LowerFinally
 from ..passes.reject import Survey
 from ..syntax import source
 from ..syntax.gast_bridge import Translation
-from ..syntax.tree_queries import deep_trees, evolve
+from ..syntax.nesting import deep_trees
+from ..syntax.tree_queries import evolve
 from ..transpile import context_of, is_converted
 from .rules import doubts
 

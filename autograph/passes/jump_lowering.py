@@ -20,7 +20,7 @@ from typing import NamedTuple
 import gast
 
 from ..analysis.reachability import JUMPS, Reachability, leaves_context, shapes_function
-from ..syntax.positions import on_first_line
+from ..syntax.generated_positions import on_first_line
 from ..syntax.template import Template
 from ..syntax.tree_queries import LOOPS, TRIES, WITHS, Statements, blocks, copied, evolve, with_blocks
 from .base import FunctionPass

@@ -24,8 +24,8 @@ import gast
 
 from ..analysis.binding_time import BindingTimes
 from ..analysis.reachability import JUMPS, find_jumps
+from ..syntax.generated_positions import on_first_line
 from ..syntax.node_builders import load
-from ..syntax.positions import on_first_line
 from ..syntax.template import Template
 from ..syntax.tree_queries import DEFINITIONS, LOOPS, Statements, at, blocks, evolve, with_blocks
 from .base import FunctionPass

@@ -14,7 +14,7 @@ import functools
 
 import gast
 
-from ..syntax.tree_queries import deep_trees
+from ..syntax.nesting import deep_trees
 from .base import Context, Registry, TreePass
 from .loop_directives import CheckOptions
 from .lower_break import LowerBreak

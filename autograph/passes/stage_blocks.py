@@ -23,8 +23,8 @@ import gast
 from ..analysis.escape import UnescapedLists
 from ..analysis.live_in_out import BlockPlan, FunctionPlan, plan
 from ..analysis.scopes import mentions_choice
+from ..syntax.generated_positions import on_first_line
 from ..syntax.node_builders import STORE, assign, attribute, call, group, lambda_of, load, store, text
-from ..syntax.positions import on_first_line
 from ..syntax.template import Template
 from ..syntax.tree_queries import (
     LOOPS,

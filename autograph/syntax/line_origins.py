@@ -15,7 +15,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from .tree_queries import deep_trees
+from .nesting import deep_trees
 
 Lines = tuple[int | None, ...]
 

@@ -26,8 +26,8 @@ from agc.autograph.introspection.code_objects import CodeMap, nested_code_object
 
 from . import interactive_source
 from .function_source import owner_of, piece_of
+from .nesting import deep_trees
 from .positions import extent_of_code, first_line, lines_of, name_of, start_of
-from .tree_queries import deep_trees
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 

@@ -9,15 +9,10 @@ dotted(node)             'self.cells[0].h' for an expression that names a place,
 from __future__ import annotations
 
 import operator
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any, TypeVar, cast
 
 import gast
-
-from ..errors import ConversionError, Diagnostic, Where
-from ..introspection.recursion_limit import raised_recursion_limit
 
 # Older ones do not say which fields hold nodes.
 if not hasattr(gast.Module, "_field_types"):
@@ -71,9 +66,6 @@ INNER = _Inner()
 
 POSITION = ("lineno", "col_offset", "end_lineno", "end_col_offset")
 place_in: Callable[[dict[str, Any]], tuple[int, ...]] = operator.itemgetter(*POSITION)
-# Frames for walks over the deepest tree that Python compiles. Before 3.12 this limit is also what keeps Python's
-# parser and compiler from overflowing the C stack, of which 8 MB are enough for 35,000.
-DEEP = 25_000 if sys.version_info < (3, 12) else 100_000
 
 
 def evolve(node: Node, **fields: Any) -> Node:
@@ -281,16 +273,3 @@ def docstring_end(body: Statements) -> int:
     while end < len(body) and isinstance(body[end], (gast.Global, gast.Nonlocal)):
         end += 1
     return end
-
-
-@contextmanager
-def deep_trees(filename: str | None = None) -> Iterator[None]:
-    """Make room for recursion over the deeply nested expressions of a file; refuse those that are deeper still."""
-    with raised_recursion_limit(lambda limit: DEEP):
-        try:
-            yield
-        except (RecursionError, MemoryError):
-            title = "an expression is nested too deeply for this version of Python"
-            fix = "split it up, for instance with a variable for each part"
-            where = None if filename is None else Where(filename)
-            raise ConversionError(Diagnostic("AGC107", title, where, fix=fix)) from None

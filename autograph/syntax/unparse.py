@@ -24,8 +24,8 @@ import gast
 from .block_printer import BlockPrinter
 from .expressions import UPDATES, expression
 from .layout import Layout
+from .nesting import deep_trees
 from .positions import lines_of
-from .tree_queries import deep_trees
 
 
 def unparse(tree: gast.AST, source: str | None = None) -> str:

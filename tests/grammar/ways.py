@@ -24,7 +24,7 @@ from agc.autograph import convert, convert_source, operators
 from agc.autograph.api import compile_source
 from agc.autograph.passes import pipeline
 from agc.autograph.passes.base import Context
-from agc.autograph.syntax.tree_queries import deep_trees
+from agc.autograph.syntax.nesting import deep_trees
 from support.semantics import PREFIXES
 
 from .surroundings import PRELUDE, TooLong, shown, surroundings

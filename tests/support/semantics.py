@@ -14,7 +14,7 @@ from agc.autograph import operators
 from agc.autograph.options.features import Feature
 from agc.autograph.passes import pipeline
 from agc.autograph.passes.base import Context
-from agc.autograph.syntax.tree_queries import deep_trees
+from agc.autograph.syntax.nesting import deep_trees
 from agc.autograph.syntax.unparse import unparse
 
 PREFIXES = [step.name for step in pipeline.PIPELINE]

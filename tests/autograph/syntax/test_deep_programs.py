@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from agc.autograph.api import check_source, compile_source, convert_source
 from agc.autograph.errors import ConversionError
-from agc.autograph.syntax.tree_queries import deep_trees
+from agc.autograph.syntax.nesting import deep_trees
 
 MOST = 2500 if sys.version_info < (3, 12) else 900  # terms that each version's own compiler takes
 

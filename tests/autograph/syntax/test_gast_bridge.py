@@ -6,7 +6,7 @@ from pathlib import Path
 import gast
 import pytest
 from agc.autograph.syntax.gast_bridge import Translation, to_ast
-from agc.autograph.syntax.tree_queries import deep_trees
+from agc.autograph.syntax.nesting import deep_trees
 
 # The grammar's own tests in the standard library, and what has every kind of statement.
 MODULES = [

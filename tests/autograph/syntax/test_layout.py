@@ -14,7 +14,7 @@ from agc.autograph import transpile
 from agc.autograph.api import convert_source, to_code
 from agc.autograph.errors import ConversionError
 from agc.autograph.syntax.layout import Layout
-from agc.autograph.syntax.tree_queries import deep_trees
+from agc.autograph.syntax.nesting import deep_trees
 from agc.autograph.syntax.unparse import text_of
 from support.each_case import each_case
 
