@@ -281,6 +281,7 @@ class TierState:
                 self.doubted = None  # later calls run one of them: the times of equal shapes are comparable
             self._decide()
             return results
+        _free_native_memory()  # the next call may run the plan
         self._times = (planned, [])  # without runs that gave up
         self._vain += difference is None
         if difference is not None or self._vain >= TRIALS:
