@@ -1,7 +1,7 @@
 """Convolution kernels as matrix products of windows (im2col).
 
-    convolve     windows times a filter
-    correlate    transposed windows times a gradient
+    convolved          windows times a filter
+    filter_gradient    transposed windows times a gradient (conv_filter_gradient.py)
 
 A grouped filter is one matrix for each group. If each channel is a group (depthwise), the matrices would be thin:
 windows slide in C, or in a loop over the offsets in a window. The gradient of the input consists of convolutions of the
@@ -24,7 +24,13 @@ from .window_geometry import Sliding
 from .windows import fits, slid
 
 _ELEMENTS = 1 << 19
-"""The maximum number of window elements in a part. Larger batches are split, for threads and their caches."""
+"""The window elements in a part of a batch, for threads and their caches."""
+
+_PARTS = 4
+"""The parts of a product that is too small for parts of that size."""
+
+_MULTIPLICATIONS = 1 << 22
+"""The multiplications of a part that is worth a thread."""
 
 
 def joined(batch: Any, sizes: Any, channels: Any, data_format: str) -> Any:
@@ -84,15 +90,13 @@ class Strip(NamedTuple):
     slide: Sliding
 
 
-def chunks(count: int, slide: Sliding, channels: int) -> Iterator[tuple[slice, list[Strip]]]:
-    """Yield slices of a batch, and strips of its images, with windows that are small enough to be stored at once."""
+def chunks(count: int, slide: Sliding, channels: int, most: int) -> Iterator[tuple[slice, list[Strip]]]:
+    """Yield slices of a batch, and strips of its images, with at most so many window elements."""
     row = max(1, math.prod(slide.outputs[1:]) * math.prod(slide.window) * channels)
-    step = max(1, _ELEMENTS // (row * max(1, slide.outputs[0])))
-    is_whole = row * slide.outputs[0] <= _ELEMENTS
+    step = max(1, most // (row * max(1, slide.outputs[0])))
+    is_whole = row * slide.outputs[0] <= most
     strips = (
-        [Strip(slice(None), slice(None), slide)]
-        if is_whole
-        else list(_strips(slide, max(1, _ELEMENTS // row)))
+        [Strip(slice(None), slice(None), slide)] if is_whole else list(_strips(slide, max(1, most // row)))
     )
     for start in range(0, count, step):
         yield slice(start, min(start + step, count)), strips
@@ -115,7 +119,7 @@ def _strips(slide: Sliding, height: int) -> Iterator[Strip]:
         yield Strip(slice(start, start + count), slice(low, high), part)
 
 
-def _surrounded(x: Array, slide: Sliding) -> Array:
+def surrounded(x: Array, slide: Sliding) -> Array:
     if slide.padded == slide.sizes:
         return x
     wide = np.zeros((x.shape[0], *slide.padded, x.shape[-1]), x.dtype)
@@ -124,9 +128,9 @@ def _surrounded(x: Array, slide: Sliding) -> Array:
     return wide
 
 
-def _windows(x: Array, slide: Sliding, groups: int) -> Array:
+def windows_of(x: Array, slide: Sliding, groups: int) -> Array:
     """Return the windows of `x` for matrix products: [groups, batch and outputs, window and channels]."""
-    wide, taken = _surrounded(x, slide), x.shape[-1] // groups
+    wide, taken = surrounded(x, slide), x.shape[-1] // groups
     split = wide.reshape((-1, groups, taken)).swapaxes(0, 1).reshape((groups, *wide.shape[:-1], taken))
     split = np.ascontiguousarray(split)
     group, first, *steps, last = split.strides
@@ -149,13 +153,10 @@ def _windows(x: Array, slide: Sliding, groups: int) -> Array:
 def _grouped_filter(filter: Array, groups: int) -> Array:
     """Return a filter for matrix products: [groups, window and channels, outputs of a group]."""
     taken, given = filter.shape[-2:]
+    if groups == 1:  # also a view of a transposed filter for windows of one element
+        return filter.reshape(1, -1, given)
     split = filter.reshape(-1, taken, groups, given // groups).transpose(2, 0, 1, 3)
     return split.reshape(groups, -1, given // groups)
-
-
-def _by_groups(dy: Array, groups: int) -> Array:
-    """Return rows of a result, or of its gradient, as [groups, rows, outputs of a group]."""
-    return dy.reshape(math.prod(dy.shape[:-1]), groups, dy.shape[-1] // groups).transpose(1, 0, 2)
 
 
 def _by_output(filter: Array) -> Array:
@@ -163,7 +164,7 @@ def _by_output(filter: Array) -> Array:
     return np.ascontiguousarray(filter).reshape((*filter.shape[:-2], filter.shape[-1]))
 
 
-def _repeated(x: Array, channels: int) -> Array:
+def repeated(x: Array, channels: int) -> Array:
     """Return `x` with each channel repeated for each of its outputs."""
     return x if x.shape[-1] == channels else np.repeat(x, channels // x.shape[-1], -1)
 
@@ -171,17 +172,17 @@ def _repeated(x: Array, channels: int) -> Array:
 def convolve(x: Array, filter: Array, slide: Sliding, groups: int, y: Array) -> None:
     """Write the products of windows of `x` and the filter to `y`."""
     if groups > 1 and filter.shape[-2] == 1:
-        x, w = _repeated(x, filter.shape[-1]), _by_output(filter)
+        x, w = repeated(x, filter.shape[-1]), _by_output(filter)
         y[...] = 0
         if fits(slide, x, y, w):
             slid("convolve", x, y, w, None, slide)
             return
-        wide, split = _surrounded(x, slide), y
+        wide, split = surrounded(x, slide), y
         for offset in slide.offsets():
             taken = wide[(slice(None), *slide.padded_slices(offset))]
             split += taken * w[offset]
         return
-    windows, matrices = _windows(x, slide, groups), _grouped_filter(filter, groups)
+    windows, matrices = windows_of(x, slide, groups), _grouped_filter(filter, groups)
     rows = y.reshape(windows.shape[1], groups, -1)  # a view: `y` is contiguous
     if groups == 1:
         np.matmul(windows[0], matrices[0], out=rows[:, 0])
@@ -190,33 +191,52 @@ def convolve(x: Array, filter: Array, slide: Sliding, groups: int, y: Array) -> 
 
 
 def convolved(x: Array, filter: Array, slide: Sliding, groups: int) -> Array:
-    """Return the products of windows of `x` and the filter; threads share the batch and its rows."""
+    """Return the products of windows of `x` and the filter; threads share the batch and its rows, or the filter."""
     new = np.empty if x.size and filter.size else np.zeros
     y = new((x.shape[0], *slide.outputs, filter.shape[-1]), x.dtype)
-    if x.size and y.size and filter.size:
+    if not (x.size and y.size and filter.size):
+        return y
+    count = window_elements(x, slide)
+    number = fewest_parts(count, y.shape[-1])
+    if groups == 1 and count < filter.size:
+        windows, matrix = windows_of(x, slide, 1)[0], _grouped_filter(filter, 1)[0]
+        rows = y.reshape(len(windows), -1)
         run_parts(
             *(
-                functools.partial(
-                    convolve, x[part, strip.inputs], filter, strip.slide, groups, y[part, strip.outputs]
-                )
-                for part, strips in chunks(len(x), slide, x.shape[-1])
-                for strip in strips
+                functools.partial(np.matmul, windows, matrix[:, part], out=rows[:, part])
+                for part in slices(y.shape[-1], number)
             )
         )
+        return y
+    most = min(most_elements(filter), -(-count // number))
+    run_parts(
+        *(
+            functools.partial(
+                convolve, x[part, strip.inputs], filter, strip.slide, groups, y[part, strip.outputs]
+            )
+            for part, strips in chunks(len(x), slide, x.shape[-1], most)
+            for strip in strips
+        )
+    )
     return y
 
 
-def correlate(x: Array, dy: Array, slide: Sliding, groups: int, shape: tuple[int, ...]) -> Array:
-    """Return the products of windows of `x` and a gradient: [groups, window and channels, outputs]."""
-    if groups > 1 and shape[1] == math.prod(slide.window):
-        w = np.zeros((*slide.window, dy.shape[-1]), dy.dtype)
-        x = _repeated(x, dy.shape[-1])
-        if fits(slide, x, dy, w):
-            slid("correlate", x, dy, w, None, slide)
-        else:
-            wide = _surrounded(x, slide)
-            for offset in slide.offsets():
-                taken = wide[(slice(None), *slide.padded_slices(offset))]
-                w[offset] = np.add.reduce((taken * dy).reshape(-1, dy.shape[-1]), 0)
-        return w.reshape(-1, groups, w.shape[-1] // groups).transpose(1, 0, 2)
-    return _windows(x, slide, groups).transpose(0, 2, 1) @ _by_groups(dy, groups)
+def fewest_parts(count: int, outputs: int) -> int:
+    """Return the fewest parts of a product of so many window elements with each of `outputs` filters."""
+    return min(_PARTS, 1 + count * outputs // _MULTIPLICATIONS)
+
+
+def most_elements(other: Array) -> int:
+    """Return the most window elements of a part that is multiplied by all of the array `other`."""
+    return max(_ELEMENTS, int(other.size))  # BLAS copies the other array for each part
+
+
+def window_elements(x: Array, slide: Sliding) -> int:
+    """Return the number of elements of all windows."""
+    return len(x) * math.prod(slide.outputs) * math.prod(slide.window) * int(x.shape[-1])
+
+
+def slices(size: int, count: int) -> list[slice]:
+    """Return at most `count` slices of an axis, of at least 32 elements each if it has as many."""
+    step = max(32, -(-size // count))
+    return [slice(start, start + step) for start in range(0, size, step)]

@@ -56,7 +56,9 @@ def input_gradient(dy: Array, filter: Array, slide: Sliding, groups: int) -> Arr
     for phases in itertools.product(*(_phases(slide, axis) for axis in range(len(slide.sizes)))):
         elements, taps, sizes, dilations, before, after, outputs = zip(*phases, strict=True)
         reached = dy[(slice(None), *sizes)]
-        part = np.ascontiguousarray(turned[taps])
+        part = turned[taps]
+        if groups > 1 or math.prod(part.shape[:-2]) > 1:  # else it is a transposed matrix
+            part = np.ascontiguousarray(part)
         strides = (1,) * len(outputs)
         inside = Sliding(reached.shape[1:-1], part.shape[:-2], strides, dilations, before, after, outputs)
         found = convolved(reached, part, inside, groups)

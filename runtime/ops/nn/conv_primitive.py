@@ -13,30 +13,24 @@ with fewer input channels than `x` applies to groups of channels: with 1, each c
 from __future__ import annotations
 
 import functools
-import math
 from typing import Any
-
-import numpy as np
 
 from ... import dtypes, errors
 from ...core import shapes
 from ...ir.traits import FRESH_RESULT
 from ...ir.value_types import TensorType
-from ...kernels.blas_limit import run_parts
 from ..arrays.shape_ops import shape
 from ..framework.attribute_parsers import Axes
 from ..framework.op import Input, Ints, Name, Same, op
 from ..framework.op_families import FLOATS, Array, require_dtype
 from ..framework.static_values import checked_dims, dims
+from .conv_filter_gradient import filter_gradient
 from .conv_kernel import (
-    Strip,
     accurate,
     as_given,
     channels_last,
     check_channels,
-    chunks,
     convolved,
-    correlate,
     joined,
     parts,
 )
@@ -44,9 +38,6 @@ from .conv_phases import input_gradient
 from .window_geometry import Sliding, output_size, sliding
 
 _TAKEN = FLOATS | {dtypes.int32}
-
-_SUMS = 8
-"""The maximum number of sums of gradients that threads compute. They and their order do not depend on threads."""
 
 
 @op(traits=FRESH_RESULT)
@@ -221,20 +212,7 @@ def _(input: Array, filter_sizes: Array, out_backprop: Array, strides: Any, padd
     n, kind = len(strides), accurate(input.dtype)
     x = channels_last(input, n, data_format).astype(kind, copy=False)
     dy = channels_last(out_backprop, n, data_format).astype(kind, copy=False)
-    found = np.zeros((groups, math.prod(window[:-1]), window[-1] // groups), kind)
-    if x.size and dy.size and found.size:
-        all_parts = [(part, strip) for part, strips in chunks(len(x), slide, x.shape[-1]) for strip in strips]
-        sums = np.zeros((min(_SUMS, len(all_parts)), *found.shape), kind)
-
-        def add(sum: Array, parts: list[tuple[slice, Strip]]) -> None:
-            for part, strip in parts:
-                taken, given = x[part, strip.inputs], dy[part, strip.outputs]
-                sum += correlate(taken, given, strip.slide, groups, found.shape)
-
-        run_parts(*(functools.partial(add, sum, all_parts[i :: len(sums)]) for i, sum in enumerate(sums)))
-        found = sums.sum(0)
-    split = found.reshape(groups, -1, window[-2], window[-1] // groups).transpose(1, 2, 0, 3)
-    return split.reshape(window).astype(input.dtype, copy=False)
+    return filter_gradient(x, dy, slide, groups, window).astype(input.dtype, copy=False)
 
 
 @conv.gradient

@@ -257,3 +257,30 @@ def test_strips_of_images_give_the_results_of_whole_images(
     monkeypatch.setattr(conv_kernel, "_ELEMENTS", elements)
     for one, other in zip(results(), wanted, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("window", [1, 3])
+@pytest.mark.parametrize("strides", [1, 2])
+@pytest.mark.parametrize(("taken", "given"), [(70, 40), (40, 70)])
+@pytest.mark.parametrize("batch", [1, 9])
+def test_threads_share_the_filter_if_it_is_larger_than_the_input(
+    window: int, strides: int, taken: int, given: int, batch: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The parts of the products give the sums over the offsets in a window."""
+    monkeypatch.setattr(conv_kernel, "_MULTIPLICATIONS", 1)
+    draw = np.random.default_rng(0).integers
+    x, w = (draw(-3, 4, shape) * 1.0 for shape in ((batch, 4, 4, taken), (window, window, taken, given)))
+    with tf.GradientTape() as tape:
+        tape.watch(inputs := (tf.constant(x), tf.constant(w)))
+        y = tf.nn.conv2d(*inputs, strides, "VALID")
+    dy = draw(-3, 4, y.shape) * 1.0
+    size = (y.shape[1] - 1) * strides + 1
+    wanted, dx, dw = np.zeros(y.shape), np.zeros_like(x), np.zeros_like(w)
+    for i, j in itertools.product(range(window), range(window)):
+        at = np.s_[:, i : i + size : strides, j : j + size : strides]
+        wanted += x[at] @ w[i, j]
+        dx[at] += dy @ w[i, j].T
+        dw[i, j] = np.tensordot(x[at], dy, ([0, 1, 2], [0, 1, 2]))
+    np.testing.assert_array_equal(y, wanted)
+    for found, gradient in zip(tape.gradient(y, inputs, dy), (dx, dw), strict=True):
+        np.testing.assert_array_equal(found, gradient)
