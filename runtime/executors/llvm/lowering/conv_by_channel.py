@@ -34,9 +34,13 @@ _COLUMNS = 8
 """The most windows whose products are added before a sum is stored."""
 
 
-def _written_out(window: Sequence[int]) -> int:
+_PRODUCTS = 128
+"""The most products of a channel that the code for windows next to each other has."""
+
+
+def _written_out(window: Sequence[int], most: int = SMALL) -> int:
     """Return the first axis of a window from which on the code for each element is written out."""
-    return next(axis for axis in range(len(window) + 1) if math.prod(window[axis:]) <= SMALL)
+    return next(axis for axis in range(len(window) + 1) if math.prod(window[axis:]) <= most)
 
 
 def _offsets(e: Emitter, window: Sequence[int], outer: Sequence[Register]) -> Iterator[list[Register]]:
@@ -138,7 +142,7 @@ def filter_gradient(region: Region, setting: Any, x: Buffer, dy: Buffer) -> Lazy
         window = setting.slide.window
         with (
             e.nest([counted(e.minus(end, start)), width // columns], parallel=False) as (row, group),
-            e.nest(window[: _written_out(window)], parallel=False) as looped,
+            e.nest(window[: _written_out(window, _PRODUCTS // columns)], parallel=False) as looped,
             e.nest([given]) as (channel,),
         ):
             image = Index(outer, [(0, len(outer), e.plus(start, row))]).coordinates(e)

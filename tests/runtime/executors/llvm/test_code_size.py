@@ -145,6 +145,22 @@ def test_the_loops_of_a_convolution_in_one_block_become_functions() -> None:
     assert ModuleText.parsed(written).is_cold("kernel")
 
 
+def test_gradients_of_large_depthwise_filters_are_written_out_for_a_row_of_the_filter() -> None:
+    """A window of 5 x 5 has about as much code as one of 3 x 3."""
+
+    def gradient(size: int) -> int:
+        def body(x: Any, dy: Any) -> Any:
+            shape = [size, size, 32, 1]
+            strides = [1, 1, 1, 1]
+            return tf.raw_ops.DepthwiseConv2dNativeBackpropFilter(
+                input=x, filter_sizes=shape, out_backprop=dy, strides=strides, padding="SAME"
+            )
+
+        return lines(text(body, *[tf.TensorSpec([2, 16, 16, 32])] * 2))
+
+    assert gradient(5) < gradient(3) < 2 * gradient(5)
+
+
 def test_zeros_need_no_loop() -> None:
     found = text(lambda x: tf.reduce_sum(x, axis=0), tf.TensorSpec([50, 64]))
     assert found.count("= phi ") == 2 + 1  # the loops of the sum, and the code that the kernel ends with
