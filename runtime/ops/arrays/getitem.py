@@ -23,7 +23,7 @@ from ...ir.batching import Batch
 from ...ir.traits import CHEAP
 from ...ir.value_types import TensorType
 from ..framework.cached_dispatch import cached_dispatch
-from ..framework.eager_calls import native
+from ..framework.eager_calls import KeptAttributes, native
 from ..framework.op import Input, Inputs, Ints, Name, op
 from ..framework.static_values import checked_dims, dims, integer, known_elements
 from .gather_ops import gather
@@ -296,9 +296,23 @@ def _rows(self: EagerTensor) -> Iterator[Any]:
     return map(self.__getitem__, range(len(self._array)))
 
 
+_PATTERNS: dict[tuple[Any, ...], KeptAttributes] = {}
+"""Attributes of `select` by patterns of keys, which have NotImplemented for an integer and True for a full slice."""
+
+
+def _item_attributes(pattern: tuple[Any, ...]) -> KeptAttributes:
+    """Return the attributes of `select` for a pattern, whose integers are operands."""
+    texts = {NotImplemented: _HOLE, True: ":", None: "None", Ellipsis: "..."}
+    key = ", ".join([texts[item] for item in pattern])
+    kept = KeptAttributes({"key": key}, (None,) * (1 + key.count(_HOLE)))
+    return _PATTERNS.setdefault(pattern, kept)
+
+
 def install() -> None:
     """Let Python index tensors, and iterate over those that have a value."""
     recorded: Any = cached_dispatch(getitem)
     method = native.getitem(getitem, recorded.__call__) if native else getitem
+    if native:
+        native.register(item_op=select, item_attributes=_item_attributes, patterns=_PATTERNS)
     Tensor.__getitem__ = Tensor._item = method  # type: ignore[method-assign, assignment]
     EagerTensor.__iter__ = _rows  # type: ignore[assignment, method-assign]

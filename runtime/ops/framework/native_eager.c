@@ -639,7 +639,8 @@ static PyObject *call_getitem(PyObject *object, PyObject *const *args, size_t fl
     PyObject *recorders = is_eager ? eager_recorders() : NULL, *result = NULL;
     PyObject *index = recorders == NULL ? NULL : plain_index(args[1]);
     if (index != NULL && PyList_GET_SIZE(recorders) == 0) result = indexed(args[0], index);
-    else if (index != NULL) {
+    else if (index != NULL) result = indexed_on_tapes(args[0], index, recorders);
+    if (index != NULL && result == NULL && !PyErr_Occurred() && PyList_GET_SIZE(recorders) > 0) {
         EagerOp *op = (EagerOp *)PyTuple_GET_ITEM(self->ops, 0);
         PyObject *given[] = {args[0], index};
         if (is_prepared(op) == 0) result = run_kept(op, given, 2, NULL, recorders, OR_CONVERT);
@@ -810,7 +811,7 @@ static const Entry registered[] = {
     {"placement", &placement}, {"numbers", &numbers}, {"operand", &operand}, {"tape", &Tape}, {"record", &Record},
     {"kept_attributes", &KeptAttributes}, {"assigned", &Assigned}, {"own_files", &own_files}, {"carries_gradient", &carries}, {"read_variable", &read_variable},
     {"gradient_plan", &GradientPlan}, {"add", &add}, {"total", &total}, {"dense", &dense}, {"pulled", &pulled},
-    {"handing_on", &handing_on},
+    {"handing_on", &handing_on}, {"item_op", &item_op}, {"item_attributes", &item_attributes}, {"patterns", &patterns},
 };
 
 static const Entry names[] = {
