@@ -25,7 +25,7 @@ from typing import Any
 from .attribute_json import array_data, attribute_data, attribute_from
 from .graph import Graph, Operand, Operation, Value
 from .literal_printer import data_key
-from .printer import Names
+from .names import Names
 from .structured import is_call
 
 FORMAT = "agc graph"

@@ -25,12 +25,12 @@ region is printed with its type if that differs from the operand's type.
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from .graph import Constant, Graph, Operand, Operation, Value
 from .literal_printer import data_key, data_lines, show_attribute, show_constant
+from .names import Names, plain
 from .op_def import OpDef
 from .structured import is_call, region_labels
 from .value_types import AnySpec
@@ -38,48 +38,12 @@ from .value_types import AnySpec
 COLUMN = 48
 """The column of the types."""
 
-RESERVED = frozenset({"true", "false", "nan", "inf", "True", "False", "None", "yield", "return"})
-
 
 def print_graph(graph: Graph, data: bool = True) -> str:
     """Return the text of `graph`. With `data=False` the contents of big constants are left out."""
     printer = Printer()
     printer.add(graph, data)
     return "\n".join(printer.lines) + "\n"
-
-
-class Names:
-    """A generator of unique names from name hints: `m`, `m.1`, `m.2`."""
-
-    def __init__(self) -> None:
-        self._counts: dict[str, int] = {}
-
-    def unique(self, requested_name: str) -> str:
-        base = plain(requested_name)
-        count = self._counts.get(base, -1) + 1
-        self._counts[base] = count
-        return f"{base}.{count}" if count else base
-
-
-@functools.lru_cache(4096)
-def plain(wish: str) -> str:
-    """Return a name hint as a valid name, without the number from an earlier text."""
-    name = re.sub(r"[^\w/]", "_", _without_numbers(wish))
-    if not re.match(r"[^\W\d]", name):
-        name = f"_{name}"
-    return f"{name}_" if name in RESERVED else name
-
-
-def _without_numbers(requested_name: str) -> str:
-    """Return a name without the numbers at its end.
-
-    A search from the start would take quadratic time, so the reversed name is matched.
-
-    >>> _without_numbers("m.1.2")
-    'm'
-    """
-    found = re.match(r"(?:\d++\.)*+", requested_name[::-1])
-    return requested_name[: len(requested_name) - (found.end() if found else 0)]
 
 
 @functools.cache

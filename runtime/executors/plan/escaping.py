@@ -13,7 +13,6 @@ from __future__ import annotations
 import functools
 import keyword
 import math
-import unicodedata
 from collections.abc import Container
 from types import CodeType
 from typing import Any
@@ -22,7 +21,7 @@ import numpy as np
 
 from ... import dtypes
 from ...errors import InternalError
-from ...ir.printer import plain
+from ...ir.names import plain
 
 BUILT_IN = {each.__name__: each for each in (abs, bool, float, int, len, max, min, range)}
 """The builtins that generated source may use."""
@@ -34,7 +33,11 @@ _LITERALS = frozenset({type(None), bool, str, bytes})
 @functools.lru_cache(1024)
 def identifier(wish: str) -> str:
     """Return an identifier for a name, normalized by NFKC as Python does with identifiers."""
-    name = unicodedata.normalize("NFKC", plain(wish).replace("/", "_"))
+    name = plain(wish).replace("/", "_")
+    if not name.isascii():
+        import unicodedata  # a shared library that other names do not need
+
+        name = unicodedata.normalize("NFKC", name)
     return name if name.isidentifier() else "value"
 
 
