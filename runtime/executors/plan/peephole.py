@@ -13,6 +13,7 @@ import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from ...core.shapes import is_static
 from ...ir.graph import Constant, Operation
 from ...ir.op_def import OpDef
 from ...ir.value_types import TensorType
@@ -22,6 +23,7 @@ from ...ops.arrays.getitem import HOLE, parsed, select
 from ...ops.arrays.reshape import sum_to
 from ...ops.linalg.matmul import matmul_op
 from ...ops.math.cast import cast_op
+from ...ops.reduce.short_axis_kernels import needs_numpy
 from ...ops.state.variable_ops import read_variable
 from .escaping import literal
 
@@ -80,15 +82,16 @@ def is_large_product(operation: Operation) -> bool:
 
 
 def _sum(operation: Operation) -> str | None:
-    """Return the expression for a sum along known leading axes; None if axes of size 1 remain."""
+    """Return the expression for a sum of few elements along leading axes; None if axes of size 1 remain."""
     tensor, shape = operation.inputs
-    if tensor.shape is None or not isinstance(shape, Constant) or tensor.dtype.kind not in "iuf":
+    sizes: Any = tensor.shape
+    if not is_static(sizes) or not isinstance(shape, Constant) or tensor.dtype.kind not in "iuf":
         return None
     left = tuple(shape.value.tolist())
-    axes = tuple(range(len(tensor.shape) - len(left)))
+    axes = tuple(range(len(sizes) - len(left)))
     return (
         f"np.add.reduce({{0}}, {literal(axes)}, {{type}})"
-        if axes and tensor.shape[len(axes) :] == left
+        if axes and sizes[len(axes) :] == left and needs_numpy(sizes, axes)
         else None
     )
 

@@ -27,6 +27,7 @@ from ..framework.attribute_parsers import Axes, Axis, Dims
 from ..framework.cached_dispatch import cached_dispatch
 from ..framework.op import Input, Ints, Name, op
 from ..framework.static_values import as_tuple, checked_dims, dims, integers, known_elements, listed
+from ..reduce.short_axis_kernels import sum_of
 from .ranges import range as number_range
 from .shape_ops import rank
 from .shape_ops import shape as shape_of
@@ -341,7 +342,7 @@ def _(tensor: Array, shape: Array) -> Array:
     axes = tuple(
         i for i, size in enumerate(np.shape(tensor)) if i < extra or (wanted[i - extra] == 1 and size != 1)
     )
-    return np.sum(tensor, axes, tensor.dtype).reshape(wanted) if axes else tensor
+    return sum_of(tensor, axes, keepdims=False).reshape(wanted) if axes else tensor
 
 
 sum_to.gradient(lambda dy, y, tensor, shape: (broadcast_to(dy, shape_of(tensor)), None))

@@ -33,8 +33,8 @@ from ..framework.op import Input, Name, Same, op
 from ..framework.op_families import CURVED, FLOATS, NUMERIC, REAL, Array, require_dtype
 from ..math.arithmetic import multiply
 from ..math.elementwise import erf, exp, sigmoid, tanh
-from ..reduce.reductions import reduce_sum, sum_of
-from ..reduce.short_axis_kernels import along_short, is_short
+from ..reduce.reductions import reduce_sum
+from ..reduce.short_axis_kernels import along_short, is_short, sum_of
 
 
 @export("nn.relu")

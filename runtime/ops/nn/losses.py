@@ -31,7 +31,8 @@ from ..framework.op_families import FLOATS, Array, require_dtype
 from ..math.arithmetic import add, multiply
 from ..math.cast import cast
 from ..math.elementwise import exp, log, log1p, square
-from ..reduce.reductions import reduce_sum, sum_of
+from ..reduce.reductions import reduce_sum
+from ..reduce.short_axis_kernels import sum_of
 from .activations import log_softmax, softmax, with_top_at_zero
 
 _INDICES = frozenset({dtypes.int32, dtypes.int64})

@@ -46,7 +46,7 @@ from ..math.comparison import equal
 from ..math.elementwise import as_real, conj, exp, is_finite
 from .leave_one_out_product import product_of_others
 from .minmax_kernels import largest, smallest
-from .short_axis_kernels import needs_numpy, reduced_faster
+from .short_axis_kernels import ONE_BY_ONE, needs_numpy, reduced_faster, sum_of
 
 _add: Any = np.add.reduce
 _multiply: Any = np.multiply.reduce
@@ -86,7 +86,7 @@ def _of_one_shape(reducer: BlockReduction, specs: Sequence[Any], axis: Axes, kee
     """Return the kernel of a sum, product or mean for one shape whose elements NumPy's loop reduces best."""
     (x,) = specs
     own, reduce = x.dtype.numpy, reducer.compute
-    if own.char not in ("fd" if reducer.divides else _ONE_BY_ONE) or not shapes.is_static(x.shape):
+    if own.char not in ("fd" if reducer.divides else ONE_BY_ONE) or not shapes.is_static(x.shape):
         return None
     if not needs_numpy(x.shape, axis):
         return None
@@ -97,23 +97,8 @@ def _of_one_shape(reducer: BlockReduction, specs: Sequence[Any], axis: Axes, kee
     return lambda x: reduce(x, axis, own, None, keepdims) / count
 
 
-_ONE_BY_ONE = frozenset("fdbhilqBHILQ")
-"""The characters of dtypes whose elements are summed in the dtype itself."""
-
-
-def sum_of(input_tensor: Array, axis: Any, keepdims: bool) -> Array:
-    """Return the sum along one or several axes, in the dtype itself."""
-    own = input_tensor.dtype
-    found = reduced_faster(np.add, input_tensor, axis, keepdims) if own.char in _ONE_BY_ONE else None
-    if found is None:
-        return _add(input_tensor, axis, own, None, keepdims)
-    if own.kind == "f":
-        found += own.type(0)  # NumPy's initial value: it makes a sum of negative zeros +0.0
-    return found
-
-
 def _prod(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
-    if input_tensor.dtype.char in _ONE_BY_ONE:
+    if input_tensor.dtype.char in ONE_BY_ONE:
         found = reduced_faster(np.multiply, input_tensor, axis, keepdims)
         if found is not None:
             return found

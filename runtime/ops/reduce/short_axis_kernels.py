@@ -6,18 +6,24 @@
 NumPy adds fewer than eight elements in order, so the sums are bitwise equal.
 
     x : float32[4096, 3]          np.add.reduce(x, 0)           4096 sums of 3 elements
-                                  folded(np.add, x, (0,))       64 sums of 192 elements, and 64 of 3
+                                  folded(np.add, x, (0,))       32 sums of 384 elements, and 128 of 3
+
+Threads share the rows of large arrays; the parts depend on the shape alone.
 """
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
 import numpy as np
 
+from ...kernels.thread_pool import run_all
+
 Array = np.ndarray[Any, Any]
 
+_add: Any = np.add.reduce
 _FEW = 8
 _WORTH_IT = 32
 
@@ -46,7 +52,8 @@ def along_short(combine: Any, x: Array, keepdims: bool) -> Array:
     return found[..., None] if keepdims else found  # type: ignore[no-any-return]
 
 
-_LARGE, _WIDE = 1 << 13, 64
+_LARGE, _LONG, _NARROW, _WIDE = 1 << 13, 256, 512, 2048
+_PARTS, _SHARED = 8, 1 << 18  # the most parts of an array for threads, and the fewest elements of each
 
 
 def reduced_faster(ufunc: np.ufunc, x: Array, axis: Any, keepdims: bool) -> Array | None:
@@ -58,6 +65,21 @@ def reduced_faster(ufunc: np.ufunc, x: Array, axis: Any, keepdims: bool) -> Arra
     if is_short(x, axis):
         return along_short(ufunc, x, keepdims)
     return folded(ufunc, x, axis, keepdims) if is_narrow(ufunc, x, axis) else None
+
+
+ONE_BY_ONE = frozenset("fdbhilqBHILQ")
+"""The characters of dtypes whose elements are summed in the dtype itself."""
+
+
+def sum_of(x: Any, axis: Any, keepdims: bool) -> Any:
+    """Return the sum along one or several axes, in the dtype itself."""
+    own = x.dtype
+    found = reduced_faster(np.add, x, axis, keepdims) if own.char in ONE_BY_ONE else None
+    if found is None:
+        return _add(x, axis, own, None, keepdims)
+    if own.kind == "f":
+        found += own.type(0)  # NumPy's initial value: it makes a sum of negative zeros +0.0
+    return found
 
 
 def needs_numpy(shape: tuple[int, ...], axis: Any) -> bool:
@@ -87,7 +109,7 @@ def _in_memory_order(ufunc: np.ufunc, x: Array, axis: Any, keepdims: bool) -> Ar
 def is_narrow(ufunc: np.ufunc, x: Array, axis: Any) -> bool:
     """Return whether `folded` is faster than NumPy: for adjacent axes before few elements, and for long products.
 
-    >>> [is_narrow(np.add, np.zeros(shape), 0) for shape in ((9999, 3), (99, 3), (9999,), (9999, 64))]
+    >>> [is_narrow(np.add, np.zeros(shape), 0) for shape in ((9999, 3), (99, 3), (9999,), (9999, 512))]
     [True, False, False, False]
     """
     if x.size < _LARGE or not x.flags.c_contiguous:
@@ -96,8 +118,8 @@ def is_narrow(ufunc: np.ufunc, x: Array, axis: Any) -> bool:
     if not axes or axes[-1] - axes[0] >= len(axes):
         return False
     inner = math.prod(x.shape[axes[-1] + 1 :])
-    is_long = math.prod(x.shape[axes[0] : axes[-1] + 1]) >= 4 * _WIDE
-    return is_long and (1 < inner < _WIDE or (inner == 1 and ufunc is np.multiply))
+    is_long = math.prod(x.shape[axes[0] : axes[-1] + 1]) >= _LONG
+    return is_long and (1 < inner < _NARROW or (inner == 1 and ufunc is np.multiply))
 
 
 def _sorted(axis: Any, rank: int) -> list[int]:
@@ -115,10 +137,25 @@ def folded(ufunc: np.ufunc, x: Array, axis: Any, keepdims: bool) -> Array:
     before, after = x.shape[: axes[0]], x.shape[axes[-1] + 1 :]
     inner = math.prod(after)
     rows = x.reshape(math.prod(before), -1, inner)
-    width = min(4 * _WIDE // inner, rows.shape[1] // 8)
+    width = min(_WIDE // inner, rows.shape[1] // 32)
     height = rows.shape[1] // width
     wide = rows[:, : height * width].reshape(len(rows), height, width * inner)
-    found = ufunc.reduce(ufunc.reduce(wide, 1, x.dtype).reshape(len(rows), width, inner), 1, x.dtype)
+    found = ufunc.reduce(_by_threads(ufunc, wide).reshape(len(rows), width, inner), 1, x.dtype)
     if height * width < rows.shape[1]:
         found = ufunc(found, ufunc.reduce(rows[:, height * width :], 1, x.dtype))
     return found.reshape((*before, *((1,) * len(axes) if keepdims else ()), *after))  # type: ignore[no-any-return]
+
+
+def _by_threads(ufunc: np.ufunc, x: Array) -> Array:
+    """Reduce the second axis, in parts of so many elements that each is worth a thread."""
+    number = min(_PARTS, x.size // _SHARED, x.shape[1])
+    if number < 2:
+        return ufunc.reduce(x, 1, x.dtype)  # type: ignore[no-any-return]
+    parts = np.empty((len(x), number, x.shape[2]), x.dtype)
+    step = -(-x.shape[1] // number)
+
+    def compute(i: int) -> None:
+        ufunc.reduce(x[:, i * step : (i + 1) * step], 1, x.dtype, parts[:, i])
+
+    run_all(*(functools.partial(compute, i) for i in range(number)))
+    return ufunc.reduce(parts, 1, x.dtype)  # type: ignore[no-any-return]

@@ -133,6 +133,21 @@ def test_sums_of_short_rows_equal_numpys(dtype: str, few: int) -> None:
         assert tf.reduce_sum(x, axis=-1, keepdims=True).shape == (*x.shape[:-1], 1)
 
 
+@pytest.mark.parametrize("channels", [1, 3, 64, 500, 600])
+def test_sums_of_many_rows_lose_no_digits(channels: int) -> None:
+    """As in the gradient of a bias. Threads add up parts of the rows; NumPy adds one row after the other."""
+    rows = np.random.default_rng(channels).random((2, 1 << 13, channels), np.float32)
+    rows[1, 5, 0] = np.nan
+    bias = tf.Variable(tf.zeros([channels]))
+    with tf.GradientTape() as tape:
+        y = tf.constant(rows) + bias
+    wanted = rows.astype(np.float64).sum((0, 1))
+    for found in (tape.gradient(y, bias, rows), tf.reduce_sum(rows, [0, 1])):
+        np.testing.assert_allclose(found, wanted, rtol=2e-4 if channels == 600 else 2e-6)
+    whole = (rows[:1] * 100).astype(np.int32)
+    assert tf.reduce_sum(whole, [0, 1]).numpy().tolist() == whole.sum((0, 1), np.int32).tolist()
+
+
 @pytest.mark.parametrize("few", [2, 5])
 def test_extremes_of_short_rows_equal_numpys(few: int) -> None:
     rows = np.random.default_rng(few).standard_normal((300, few)).astype(np.float32)
