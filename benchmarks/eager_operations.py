@@ -267,9 +267,12 @@ def taped(run: Callable[[], Any], x: Any) -> Callable[[], None]:
 
 
 def least(runs: list[tuple[Callable[[], Any], int]]) -> list[float]:
-    """The least time of a call of each function in microseconds, where one has so many calls; they take turns."""
-    counts = [repetitions(run, 4e-4) for run, _ in runs]
-    times = [[seconds(run, n) / n for (run, _), n in zip(runs, counts, strict=True)] for _ in range(25)]
+    """The least time of a call of each function in microseconds, where one has so many calls; they take turns.
+
+    The turns are short: on a busy machine, some of them run without an interruption.
+    """
+    counts = [repetitions(run, 1e-4) for run, _ in runs]
+    times = [[seconds(run, n) / n for (run, _), n in zip(runs, counts, strict=True)] for _ in range(100)]
     return [1e6 * min(row) / calls for row, (_, calls) in zip(zip(*times, strict=True), runs, strict=True)]
 
 
