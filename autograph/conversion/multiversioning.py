@@ -19,6 +19,7 @@ staged in graphs of `tf.function(f, autograph=False)`, too. Its own version conv
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Callable
 from operator import is_not
 from typing import Any
 
@@ -71,7 +72,7 @@ def with_both_versions(
 def may_begin_graph(function: gast.AST) -> bool:
     """Return whether a graph may begin while the function runs: in a `with` block, or while it is suspended.
 
-    Such a function of `convert` has the converted version only.
+    Such a function of `convert` has the converted version only. The functions nested in it have both.
     """
     body = function.body
     return contains(body, (*WITHS, *SUSPENSIONS, gast.AsyncFor))
@@ -90,6 +91,7 @@ class _Join:
         self.condition = test
         self.starts = sorted({line for _, _, line, _ in converted})
         self.ag = ag
+        self.joined: dict[int, Any] = {}  # id of a converted function → the function with both versions
 
     def visit(self, node: Any) -> Any:
         if not self.reaches(node):
@@ -98,7 +100,7 @@ class _Join:
         if isinstance(node, FUNCTIONS):
             other = self.converted.get(_key(node))
             if other is not None and other.body is not node.body:
-                return self.function(new, other)
+                new = self.joined[id(other)] = self.function(new, other)
         return new
 
     def reaches(self, node: Any) -> bool:
@@ -110,18 +112,11 @@ class _Join:
         return next_one < len(self.starts) and self.starts[next_one] <= node.end_lineno
 
     def children(self, node: Any) -> Any:
-        changes = {}
-        for field in INNER[type(node)]:
-            value = node.__dict__.get(field)
-            if type(value) is list:
-                new: Any = [part and self.visit(part) for part in value]
-                if any(map(is_not, new, value)):
-                    changes[field] = new
-            elif value is not None:
-                new = self.visit(value)
-                if new is not value:
-                    changes[field] = new
-        return evolve(node, **changes) if changes else node
+        return _with_children(node, self.visit)
+
+    def with_both(self, converted: Any) -> Any:
+        """Return converted code in which the nested functions have both versions: no graph begins inside of them."""
+        return self.joined.get(id(converted)) or _with_children(converted, self.with_both)
 
     def function(self, own: Any, converted: Any) -> Any:
         """Return the function with both versions.
@@ -129,7 +124,7 @@ class _Join:
         `own` is the user's version, in which the nested functions have both versions already.
         """
         if self.condition is BUILDING and may_begin_graph(own):
-            return evolve(own, body=converted.body)
+            return evolve(own, body=_with_children(converted, self.with_both).body)
         if isinstance(own, gast.Lambda):
             choice = gast.IfExp(self.test(own.body), converted.body, own.body)
             return evolve(own, body=at(choice, own.body))
@@ -149,6 +144,22 @@ class _Join:
         """Return the test, on the first line of the function's own code: no tool sees an additional line."""
         start = evolve(first, end_lineno=first.lineno, end_col_offset=first.col_offset)
         return self.condition.expression(start, ag=self.ag)
+
+
+def _with_children(node: Any, visit: Callable[[Any], Any]) -> Any:
+    """Return the node with the results for the nodes directly below it."""
+    changes = {}
+    for field in INNER[type(node)]:
+        value = node.__dict__.get(field)
+        if type(value) is list:
+            new: Any = [part and visit(part) for part in value]
+            if any(map(is_not, new, value)):
+                changes[field] = new
+        elif value is not None:
+            new = visit(value)
+            if new is not value:
+                changes[field] = new
+    return evolve(node, **changes) if changes else node
 
 
 def _declarations(body: Statements) -> Statements:

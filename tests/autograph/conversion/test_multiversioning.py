@@ -237,6 +237,24 @@ def test_a_graph_may_begin_while_a_generator_is_suspended(at_rest, live):
     assert list(waiting) == [4, 6]
 
 
+def shifted(n):
+    def shift(x):
+        if x > 1:
+            x = x + offset
+        return x
+
+    offset = 10
+    for i in range(n):
+        yield shift(i) if i != 3 else (lambda: i > 0 and i)()
+
+
+@pytest.mark.parametrize("building", [0, 1])
+def test_functions_in_a_generator_have_both_versions(at_rest, building):
+    ag__.building = building
+    names = frames_of(lambda: [*convert(shifted)(4)] == [0, 1, 12, 3] or pytest.fail("wrong values"))
+    assert ("shifted.<locals>.shift.<locals>.if_true" in names) is bool(building)
+
+
 def test_a_function_that_plain_values_need_not_have_converted_is_called_itself(at_rest):
     def leaf(x):
         return x if x > 0 else -x
