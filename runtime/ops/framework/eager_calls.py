@@ -5,7 +5,7 @@
         EagerCall                  the kernel, its attributes axis=(1,) and keepdims=False, the result float32[2]
 
 kept_calls.py keeps the calls, by keys of call_keys.py.
-The C extension native_eager.c has the same, and the calls of operations around it.
+The C extension has the same in native_calls.h, and the calls of operations around it in native_operations.h.
 """
 
 from __future__ import annotations
