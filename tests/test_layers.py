@@ -62,7 +62,7 @@ DOORS = {
     },
 }
 LIBRARIES = {
-    "autograph": {"gast"},
+    "autograph": {"gast", "astunparse"},
     "runtime": {"numpy"},
     "cli": {"click", "numpy"},
     "backends": {"jax", "numpy", "torch"},

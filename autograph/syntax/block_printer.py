@@ -4,7 +4,7 @@
     head(), clause() the first line of a block or of a part of it, without the colon
     block()          the colon, and statements that are indented more
 
-`unparse.py` has the methods that write each kind of statement.
+`unparse.py` has the methods that write each kind of statement, but for those of astunparse.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from . import fstring_quotes
+import astunparse
+
 from .expressions import expression
 from .layout import Layout
 
@@ -22,10 +23,14 @@ INDENT = "    "
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
-class BlockPrinter:
-    """The printer of blocks. A subclass has a method for each kind of statement that contains others."""
+class BlockPrinter(astunparse.Unparser):  # type: ignore[misc]
+    """The printer of blocks. A subclass has a method for each kind of statement that contains others.
+
+    astunparse writes `import`, `raise` and other simple statements.
+    """
 
     def __init__(self, source: Sequence[str] = (), layout: Layout | None = None) -> None:
+        # That of astunparse would print a tree.
         self.source = source
         self.layout = layout
         self.parts: list[str] = []  # the text so far
@@ -39,15 +44,14 @@ class BlockPrinter:
         self.levels: list[type] = []  # the definitions that are being printed, outermost first
 
     def dispatch(self, tree: Any) -> None:
-        method = getattr(self, f"_{type(tree).__name__}", None)
-        if method is not None:
-            method(tree)
-        else:  # `import`, `pass`, `raise`, and others that are printed as Python would
-            self.fill(fstring_quotes.expression(tree))
+        if isinstance(tree, ast.expr):
+            self.write(expression(tree))
+        else:
+            super().dispatch(tree)
 
     # Lines
 
-    def fill(self, text: str) -> None:
+    def fill(self, text: str = "") -> None:
         self.write(f"\n{self.indent}{text}")
 
     def lines(self, lines: Sequence[str]) -> None:

@@ -1,7 +1,7 @@
 """Print a tree as code. This is the only file that does.
 
-Statements are written here, with the lines of block_printer.py around them; expressions by expressions.py, which
-supports every expression of the running Python. `unparse(tree, source=text)` puts the user's line above the code that
+Statements are written here, on top of block_printer.py and astunparse; expressions by expressions.py, which supports
+every expression of the running Python. `unparse(tree, source=text)` puts the user's line above the code that
 is printed for it:
 
     # 3 | while n != 1:
@@ -101,10 +101,6 @@ class _Unparser(BlockPrinter):
         else:
             self.statement(f"{target}: {annotation} = ", tree.value)
 
-    def _ImportFrom(self, tree: Any) -> None:
-        names = ", ".join(_alias(alias) for alias in tree.names)
-        self.fill(f"from {'.' * (tree.level or 0)}{tree.module or ''} import {names}")
-
     def _TypeAlias(self, tree: Any) -> None:
         self.statement(f"type {expression(tree.name)}{_type_parameters(tree)} = ", tree.value)
 
@@ -200,10 +196,6 @@ class _Unparser(BlockPrinter):
 
 def _head(word: str, value: ast.expr) -> str:
     return f"{word} {expression(value)}"
-
-
-def _alias(alias: ast.alias) -> str:
-    return f"{alias.name} as {alias.asname}" if alias.asname else alias.name
 
 
 def _type_parameters(tree: Any) -> str:

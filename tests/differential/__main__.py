@@ -23,7 +23,7 @@ make differential compares agc with the real TensorFlow, which is not one of agc
 for it, and say where its Python is:
 
     python3 -m venv peer
-    peer/bin/python -m pip install tensorflow gast llvmlite pillow tensorboard
+    peer/bin/python -m pip install tensorflow gast astunparse llvmlite pillow tensorboard
     make differential PEER=peer/bin/python
 """
 
