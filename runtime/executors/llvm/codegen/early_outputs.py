@@ -15,8 +15,12 @@ from __future__ import annotations
 import enum
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from ....ir.graph import Operand, Operation, Value
+from ....ir.structured import is_call
+from ....ir.traits import TOTAL
+from ....ir.value_types import TensorType
 from .element_formulas import element_rule
 from .lazy_values import Buffer, LazyElementwise, LazyValue
 from .llvm_types import Register
@@ -39,6 +43,18 @@ class Donation(enum.Enum):
     NEVER = enum.auto()
 
 
+def _checks(operation: Operation) -> bool:
+    """Return whether an operation probably checks values, such as indices, or runs code that does."""
+    if operation.stateful or operation.regions:
+        return not is_call(operation)
+    given = (operand for operand in operation.inputs if isinstance(operand, Value))
+    return not operation.op.has(TOTAL) and any(_is_discrete(each.spec) for each in given)
+
+
+def _is_discrete(spec: Any) -> bool:
+    return not isinstance(spec, TensorType) or spec.dtype.kind in "iub"
+
+
 class EarlyOutputs:
     """The outputs of a function. `targets` have their memory, `donors` the inputs whose memory they may use.
 
@@ -52,8 +68,10 @@ class EarlyOutputs:
         targets: Sequence[Buffer | None],
         donors: Mapping[int, LazyValue],
         donation: Donation,
+        operations: Sequence[Operation] = (),
     ) -> None:
         self.overwritten: set[int] = set()
+        self._last_check = next(filter(_checks, reversed(operations)), None)  # until it is lowered
         self._region = region
         self._targets = list(targets)
         self._donors = donors
@@ -76,6 +94,8 @@ class EarlyOutputs:
 
     def after(self, operation: Operation, results: Sequence[LazyValue]) -> None:
         """Note the outputs among the results of an operation."""
+        if operation is self._last_check:
+            self._last_check = None
         if self._is_early and self._numbers:
             for value, node in zip(operation.outputs, results, strict=True):
                 self._pending += [(number, node) for number in self._numbers.get(value, ())[:1]]
@@ -86,9 +106,13 @@ class EarlyOutputs:
         return None if number is None else self._targets[number]
 
     def donated(self, operation: Operation, given: Sequence[Buffer]) -> dict[int, int]:
-        """Return the results of a call that are outputs and may overwrite one of its operands, which is their donor."""
+        """Return the results of a call that are outputs and may overwrite one of its operands, which is their donor.
+
+        There are none before an operation that probably checks values: after them, no check may fail.
+        """
         found: dict[int, int] = {}
-        for i, value in enumerate(operation.outputs if self._is_early else ()):
+        is_safe = self._is_early and self._last_check is None
+        for i, value in enumerate(operation.outputs if is_safe else ()):
             donor = self._donors.get(self._first.get(value, -1))
             if not isinstance(donor, Buffer) or self._region.readers.is_read_outside(donor, set()):
                 continue

@@ -70,8 +70,9 @@ class Region(Values):
 
         The outputs with the numbers in `overwritten` are in the memory of the inputs that `donors` has for them.
         """
-        early = self.early = EarlyOutputs(self, self.graph.outputs, targets, donors, donation)
-        for operation in pausing(self.graph.live_operations()):
+        live = self.graph.live_operations()
+        early = self.early = EarlyOutputs(self, self.graph.outputs, targets, donors, donation, live)
+        for operation in pausing(live):
             early.before(operation)
             nodes = [self.node(operand) for operand in operation.inputs]
             self.readers.begin(operation)

@@ -125,9 +125,17 @@ def norms(x: Any, variables: Sequence[Any]) -> Any:
     return total
 
 
+def averages_before_a_check(x: Any, variables: Sequence[Any]) -> Any:
+    """Each layer updates an average; the index of an element, which is checked, comes last."""
+    for w in variables:
+        x = tf.tanh(x @ w)
+        w.assign(0.9 * w + 0.1 * tf.matmul(x, x, transpose_a=True))
+    return tf.gather(x, tf.cast(tf.abs(x[:, 0]), tf.int32))
+
+
 PROGRAMS = [
-    deep, descent, descent_with_old_values, descent_with_new_values, shared, in_pairs, moved_along,
-    overwritten_twice, norms,
+    averages_before_a_check, deep, descent, descent_with_old_values, descent_with_new_values, shared,
+    in_pairs, moved_along, overwritten_twice, norms,
 ]  # fmt: skip
 
 
@@ -155,6 +163,12 @@ def test_the_function_of_equal_layers_is_written_once() -> None:
 def test_updates_within_calls_overwrite_the_variables() -> None:
     assert len(unit_of(descent, [*map(tf.Variable, MATRICES)]).overwritten) == LAYERS
     assert not unit_of(shared, [tf.Variable(MATRICES[0]) for _ in range(LAYERS)]).overwritten
+
+
+def test_calls_overwrite_nothing_before_a_check() -> None:
+    """Otherwise the function would have to be lowered again without calls."""
+    unit = unit_of(averages_before_a_check, [*map(tf.Variable, MATRICES)])
+    assert 'call i32 @"repeated' in unit.text()
 
 
 def test_large_buffers_of_calls_are_in_the_memory_of_the_caller() -> None:
