@@ -64,3 +64,13 @@ def test_the_callback_for_tensorboard_writes_the_model_and_its_losses(tmp_path: 
     values = [value for record in records for value in record.summary.value]
     plugins = {value.tag: value.metadata.plugin_data.plugin_name for value in values}
     assert plugins["keras"] == "graph_keras_model" and plugins["epoch_loss"] == "scalars"
+
+
+@pytest.mark.filterwarnings("ignore:Your input ran out of data")
+def test_the_optimizer_counts_the_steps_of_datasets_of_unknown_cardinality() -> None:
+    keras = tf.keras
+    data = tf.data.Dataset.range(5).filter(lambda n: n < 3).map(lambda n: (tf.ones((1, 1)), tf.ones(1)))
+    model = keras.Sequential([keras.layers.Input((1,)), keras.layers.Dense(1)])
+    model.compile("adam", "mse")
+    model.fit(data, epochs=2, verbose=0)
+    assert int(model.optimizer.iterations) == 2 * 3
