@@ -25,6 +25,7 @@ from typing import Any, Literal, TypeVar
 
 from ...core.call_slot import CallSlot
 from ...core.devices import placement
+from ...core.eviction import takes_new
 from ...core.tensor import EagerTensor
 from ...core.variable import Variable
 from ...ir.builder import recording_by, stack
@@ -91,9 +92,8 @@ class _CachedFunction(CallSlot):
         if key in self._calls:
             self._calls[key] = self._rehearsed(key, (*args, *kwargs.values()), [*kwargs])
         elif key is not None:
-            if len(self._calls) >= MOST:
-                self._calls.clear()
-            self._calls[key] = None
+            if takes_new(self._calls, MOST):
+                self._calls[key] = None
             if types is not None and self._operands:
                 count_new(self._calls, types, functools.partial(self._dtypes, args, kwargs))
         return result

@@ -7,12 +7,13 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ...core.eviction import make_room
 from ...core.tensor import EagerTensor
 from ...core.variable import Variable
 from ...ir.graph import Constant
 from ...ir.value_types import ListType, TensorType
 from .call_keys import LISTS, MOST_BYTES, Dtypes, Elements, KnownOperand, have_key
-from .eager_calls import MANY, EagerCall
+from .eager_calls import MANY, MOST, EagerCall
 from .signature import Signature
 
 
@@ -86,6 +87,8 @@ def kept_call(
 def count_new(calls: dict[Any, Any], types: Any, dtypes_of: Callable[[], Dtypes]) -> None:
     """Count a call with a new key of some types; after many, keep the dtypes to which the numbers of others convert."""
     count = calls.get(types, 0)
+    if not count:
+        make_room(calls, MOST)
     if type(count) is int:
         calls[types] = count + 1 if count < MANY else dtypes_of()
 

@@ -43,6 +43,7 @@ from ... import dtypes, errors
 from ...core import late_binding
 from ...core.call_slot import CallSlot
 from ...core.devices import log_placement, placement
+from ...core.eviction import takes_new
 from ...core.fp_errors import quietly
 from ...core.symbolic_tensor import SymbolicArray, SymbolicTensor, weak_origin
 from ...core.tensor import EagerArray, EagerTensor
@@ -212,9 +213,10 @@ class Op(CallSlot, Signature):
 
     def _keep(self, key: Any, *call: Any) -> None:
         """Keep a call that ran for the second time, so that later ones with its key need no checks."""
-        if len(self._calls) >= MOST:
-            self._calls.clear()
-        self._calls[key] = eager_call(self, key, *call) if key in self._calls else None
+        if key in self._calls:
+            self._calls[key] = eager_call(self, key, *call)
+        elif takes_new(self._calls, MOST):
+            self._calls[key] = None
 
     def _late(self, values: list[Any], error: Exception) -> Any:
         """Return the result for a traced axis; TypeError for any other attribute that is a traced tensor."""

@@ -144,6 +144,15 @@ def test_an_operation_keeps_a_limited_number_of_calls() -> None:
             pytest.fail("too many calls")
 
 
+def test_most_calls_stay_kept_if_there_are_too_many() -> None:
+    x, kept = tf.constant(X), REGISTRY["reshape"]._calls
+    kept.clear()
+    for _ in range(4):
+        for i in range(MOST + 40):
+            tf.reshape(x, [1] * (i % 17) + [6] + [1] * (i // 17))
+    assert sum(type(call) is EagerCall for call in kept.values()) > MOST * 3 // 4
+
+
 def test_an_error_of_a_kept_call_names_operation_and_reason() -> None:
     x = tf.constant([1.0, 2.0])
     for _ in range(4):

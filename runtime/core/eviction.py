@@ -1,0 +1,32 @@
+"""Evict entries of full caches one at a time, and seldom.
+
+257 keys in turn, of which 256 fit      clear, or evict the oldest: each key is missing when it comes again
+                                        evict any entry, for one of 32 new keys: few keys are missing
+"""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+SELDOM = 32
+"""The number of new keys that come on average before a full cache takes one."""
+
+_choices = random.Random(0)  # not the generator of programs, whose numbers must not change
+
+
+def takes_new(cache: dict[Any, Any], most: int) -> bool:
+    """Return whether a cache takes a new key, for which a full one loses another key."""
+    if len(cache) < most:
+        return True
+    if _choices.random() * SELDOM >= 1:
+        return False
+    make_room(cache, most)
+    return True
+
+
+def make_room(cache: dict[Any, Any], most: int) -> None:
+    """Delete random entries of a cache until another one fits."""
+    while len(cache) >= most:
+        keys = list(cache)  # no iterator, which fails if another thread adds an entry
+        cache.pop(keys[int(_choices.random() * len(keys))], None)
