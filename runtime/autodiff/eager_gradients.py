@@ -24,12 +24,13 @@ from ..executors import EXECUTORS, Runner
 from ..ir.builder import Builder, is_plain
 from ..ir.value_types import TensorType
 from ..ops.framework.eager_calls import KeptAttributes
+from .plan_counts import RunCounts
 from .tape_records import Grads, Record, pulled_back
 
 OFTEN = 128
 """The number of runs of a gradient function before it is traced. A whole tape is traced before that."""
 
-_MOST = 64
+_runs = RunCounts()
 
 
 def planned(record: Record, grads: Grads, wanted: Sequence[bool]) -> Grads | None:
@@ -46,15 +47,12 @@ def planned(record: Record, grads: Grads, wanted: Sequence[bool]) -> Grads | Non
         else:
             return None
     key = tuple(parts)
-    found = kept.plans.get(key, 0)
-    if type(found) is int:
-        if found < OFTEN:
-            if len(kept.plans) >= _MOST:
-                kept.plans.clear()
-            kept.plans[key] = found + 1
+    plan = kept.plans.get(key)
+    if plan is None and key not in kept.plans:
+        if not _runs.is_due((kept, key), kept.plans, OFTEN):
             return None
-        found = kept.plans[key] = _plan(record, grads, wanted)
-    return None if found is None else found((*grads, *record.outputs, *record.inputs))
+        plan = kept.plans[key] = _plan(record, grads, wanted)
+    return None if plan is None else plan((*grads, *record.outputs, *record.inputs))
 
 
 class GradientPlan:

@@ -23,6 +23,7 @@ from ..ir.builder import Builder, is_plain
 from ..ops.framework.eager_calls import KeptAttributes, native
 from .backprop import gradients
 from .eager_gradients import GradientPlan, finished, input_for
+from .plan_counts import RunCounts
 from .sparse_gradients import HANDING_ON
 from .tape_records import Key, Record, key_of
 
@@ -33,9 +34,9 @@ _MOST_COMPILED = 512
 """The number of records up to which a backward pass may be compiled: a thousand take many seconds, and gain little."""
 
 _MOST_RECORDS = 4_096
-_MOST = 64
 
-_plans: dict[Any, GradientPlan | int | None] = {}
+_plans: dict[Any, GradientPlan | None] = {}
+_runs = RunCounts()
 
 Targets = Sequence[tuple[Any, ...]]
 
@@ -62,15 +63,12 @@ def planned_gradients(
     if not flow.has_key(records, targets, sources, since):
         return None
     key = (differentiate, *flow.parts)
-    found = _plans.get(key, 0)
-    if type(found) is int:
-        if found + sweeps <= OFTEN:
-            if len(_plans) >= _MOST and key not in _plans:
-                _plans.clear()
-            _plans[key] = found + sweeps
+    plan = _plans.get(key)
+    if plan is None and key not in _plans:
+        if not _runs.is_due(key, _plans, OFTEN, sweeps):
             return None
-        found = _plans[key] = _plan(flow, records, targets, sources, since, differentiate)
-    return None if found is None else found(flow.tensors)  # type: ignore[operator]
+        plan = _plans[key] = _plan(flow, records, targets, sources, since, differentiate)
+    return None if plan is None else plan(flow.tensors)
 
 
 class TapeFlow:

@@ -8,8 +8,9 @@ from typing import Any
 import agc.runtime as tf
 import numpy as np
 import pytest
-from agc.runtime.autodiff import eager_gradients, tape_plans
+from agc.runtime.autodiff import eager_gradients, plan_counts, tape_plans
 from agc.runtime.autodiff.eager_gradients import GradientPlan
+from agc.runtime.autodiff.plan_counts import RunCounts
 
 X = np.linspace(-1.0, 2.0, 12, dtype=np.float32).reshape(3, 4)
 W = np.linspace(0.5, -0.7, 8, dtype=np.float32).reshape(4, 2)
@@ -144,9 +145,10 @@ def test_tapes_of_loops_of_several_lengths(plans: list[GradientPlan]) -> None:
 
 def test_rare_backward_passes_have_no_plan(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tape_plans, "_plans", {})
+    monkeypatch.setattr(tape_plans, "_runs", RunCounts())
     x, w = tf.constant(X[:2]), tf.constant(W)
     found = [slopes(lambda x, w: tf.matmul(x, w) - 1.0, x, w) for _ in range(tape_plans.OFTEN)]
-    assert {type(plan) for plan in tape_plans._plans.values()} == {int}
+    assert not tape_plans._plans
     assert all(np.array_equal(found[0][0], each[0]) for each in found)
 
 
@@ -198,3 +200,24 @@ def test_check_numerics_sees_gradients_with_a_plan(plans: list[GradientPlan]) ->
             tape.gradient(y, x)
     finally:
         tf.debugging.disable_check_numerics()
+
+
+def test_tapes_of_more_lengths_than_plans_keep_all_plans_but_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[int] = []
+    original = tape_plans._plan
+    monkeypatch.setattr(tape_plans, "_plans", {})
+    monkeypatch.setattr(tape_plans, "_runs", RunCounts())
+    monkeypatch.setattr(tape_plans, "_plan", lambda *given: made.append(1) or original(*given))
+    monkeypatch.setattr(plan_counts, "MOST", 8)
+    monkeypatch.setattr(plan_counts, "_PATIENCE", 8)
+    x, rounds = tf.constant(0.5), 100
+    for _ in range(rounds):
+        for length in range(1, 10):
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = x
+                for _ in range(length):
+                    y = y * x
+            assert float(tape.gradient(y, x)) == (length + 1) * 0.5**length
+    assert len(tape_plans._plans) == 8
+    assert len(made) == 8 + rounds // (8 * tape_plans.OFTEN)
