@@ -10,23 +10,31 @@ import random
 from typing import Any
 
 SELDOM = 32
-"""The number of new keys that come on average before a full cache takes one."""
+"""The number of new keys that come on average before one of them replaces another key."""
 
 _choices = random.Random(0)  # not the generator of programs, whose numbers must not change
 
 
 def takes_new(cache: dict[Any, Any], most: int) -> bool:
-    """Return whether a cache takes a new key, for which a full one loses another key."""
+    """Return whether a cache takes a new key, for which a full one loses a random key.
+
+    A key whose value is None, as it came only once, is always replaced.
+    """
     if len(cache) < most:
         return True
-    if _choices.random() * SELDOM >= 1:
+    key = _random_key(cache)
+    if cache.get(key) is not None and _choices.random() * SELDOM >= 1:
         return False
-    make_room(cache, most)
+    cache.pop(key, None)
     return True
 
 
 def make_room(cache: dict[Any, Any], most: int) -> None:
     """Delete random entries of a cache until another one fits."""
     while len(cache) >= most:
-        keys = list(cache)  # no iterator, which fails if another thread adds an entry
-        cache.pop(keys[int(_choices.random() * len(keys))], None)
+        cache.pop(_random_key(cache), None)
+
+
+def _random_key(cache: dict[Any, Any]) -> Any:
+    keys = list(cache)  # no iterator, which fails if another thread adds an entry
+    return keys[int(_choices.random() * len(keys))]
