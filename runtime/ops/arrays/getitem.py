@@ -297,15 +297,33 @@ def _rows(self: EagerTensor) -> Iterator[Any]:
 
 
 _PATTERNS: dict[tuple[Any, ...], KeptAttributes] = {}
-"""Attributes of `select` by patterns of keys, which have NotImplemented for an integer and True for a full slice."""
+"""Attributes of `select` by patterns of keys: NotImplemented is an integer, True a full slice.
+
+The type `slice` and two parts are a slice with bounds.
+"""
+
+_CONSTANT = 64
+"""The number of calls that are recorded with constants as the bounds of slices, for each pattern."""
+
+_counts: dict[tuple[Any, ...], int] = {}
 
 
-def _item_attributes(pattern: tuple[Any, ...]) -> KeptAttributes:
-    """Return the attributes of `select` for a pattern, whose integers are operands."""
+def _item_attributes(pattern: tuple[Any, ...]) -> KeptAttributes | None:
+    """Return the attributes of `select` for a pattern, whose integers are operands; None for constant bounds."""
+    if slice in pattern:
+        _counts[pattern] = _counts.get(pattern, 0) + 1
+        if _counts[pattern] <= _CONSTANT:
+            return None
     texts = {NotImplemented: _HOLE, True: ":", None: "None", Ellipsis: "..."}
-    key = ", ".join([texts[item] for item in pattern])
+    parts = iter(pattern)
+    items = [_bounds(next(parts), next(parts)) if part is slice else texts[part] for part in parts]
+    key = ", ".join(items)
     kept = KeptAttributes({"key": key}, (None,) * (1 + key.count(_HOLE)))
     return _PATTERNS.setdefault(pattern, kept)
+
+
+def _bounds(start: Any, stop: Any) -> str:
+    return ":".join(["" if bound is None else _HOLE for bound in (start, stop)])
 
 
 def install() -> None:

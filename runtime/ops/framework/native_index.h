@@ -65,7 +65,9 @@ static PyObject *indexed(PyObject *x, PyObject *index)
 
 /* Tapes -----------------------------------------------------------------------------------------------------------
 
-   x[i, :, j]      op(x, i, j), attributes of the pattern (hole, :, hole)      one gradient for all values of i and j */
+   x[i, :, j:]      op(x, i, j), attributes of the pattern (hole, :, slice, hole, None)      one gradient for all i and j
+
+   Slices of a pattern have these operands once it had many bounds: code for constant bounds is quicker. */
 
 #define MOST_ITEMS 8 /* of a key */
 
@@ -77,44 +79,70 @@ static int is_full_slice(PyObject *x)
     return PySlice_Check(x) && given->start == Py_None && given->stop == Py_None && given->step == Py_None;
 }
 
-/* Append an integer of a key to the inputs as a tensor; return whether it has the usual size. */
-static int put_position(PyObject *inputs, Py_ssize_t at, PyObject *x)
+/* Set the items of a key, and return their number. */
+static Py_ssize_t items_of(PyObject **index, PyObject ***items)
+{
+    *items = PyTuple_CheckExact(*index) ? ((PyTupleObject *)*index)->ob_item : index;
+    return PyTuple_CheckExact(*index) ? PyTuple_GET_SIZE(*index) : 1;
+}
+
+static int has_bounds(PyObject *index)
+{
+    PyObject **items;
+    Py_ssize_t count = items_of(&index, &items);
+    for (Py_ssize_t i = 0; i < count; i++)
+        if (PySlice_Check(items[i]) && !is_full_slice(items[i])) return 1;
+    return 0;
+}
+
+/* Append an integer of a key to the inputs as a tensor; return -1 if it has not the usual size. */
+static int put_position(PyObject *inputs, PyObject *x)
 {
     PyObject *array = is_usual_number(x) ? PyArray_SimpleNew(0, NULL, NPY_INT32) : NULL;
-    if (array == NULL) return 0;
+    if (array == NULL) return -1;
     *(int32_t *)PyArray_DATA((PyArrayObject *)array) = (int32_t)PyLong_AsLong(x);
     PyObject *tensor = new_tensor(array, Py_None);
-    if (tensor != NULL) PyTuple_SET_ITEM(inputs, at, tensor);
-    return tensor != NULL;
+    int failed = tensor == NULL ? -1 : PyList_Append(inputs, tensor);
+    Py_XDECREF(tensor);
+    return failed;
 }
 
-/* Return the inputs of the operation for an index of integers, full slices, `...` and None, and set its pattern, which
-   has NotImplemented for each integer; NULL for other indices. */
+/* Append a part of a key to its pattern: NotImplemented for an integer, which becomes an input. */
+static int put_part(PyObject *inputs, PyObject *pattern, PyObject *x)
+{
+    int is_number = PyLong_CheckExact(x);
+    if (PyList_Append(pattern, is_number ? Py_NotImplemented : x) < 0) return -1;
+    return is_number ? put_position(inputs, x) : 0;
+}
+
+/* The same for an item of a key; a slice with bounds has three parts. */
+static int put_item(PyObject *inputs, PyObject *pattern, PyObject *x)
+{
+    if (!PySlice_Check(x)) return put_part(inputs, pattern, x);
+    if (is_full_slice(x)) return PyList_Append(pattern, Py_True);
+    PySliceObject *given = (PySliceObject *)x;
+    if (given->step != Py_None || PyList_Append(pattern, (PyObject *)&PySlice_Type) < 0) return -1;
+    return put_part(inputs, pattern, given->start) < 0 ? -1 : put_part(inputs, pattern, given->stop);
+}
+
+/* Return the inputs of the operation for an index, and set its pattern; NULL for other indices. */
 static PyObject *item_inputs(PyObject *x, PyObject *index, PyObject **pattern)
 {
-    PyObject *one[] = {index}, **items = PyTuple_CheckExact(index) ? ((PyTupleObject *)index)->ob_item : one;
-    Py_ssize_t count = PyTuple_CheckExact(index) ? PyTuple_GET_SIZE(index) : 1, numbers = 0, at = 1;
-    for (Py_ssize_t i = 0; i < count; i++) {
-        numbers += PyLong_CheckExact(items[i]);
-        if (PySlice_Check(items[i]) && !is_full_slice(items[i])) return NULL;
-    }
-    if (numbers == 0 || count > MOST_ITEMS) return NULL;
-    PyObject *inputs = PyTuple_New(numbers + 1);
-    if (inputs == NULL || (*pattern = PyTuple_New(count)) == NULL) {
-        Py_XDECREF(inputs);
-        return NULL;
-    }
-    PyTuple_SET_ITEM(inputs, 0, Py_NewRef(x));
-    for (Py_ssize_t i = 0; inputs != NULL && i < count; i++) {
-        int is_number = PyLong_CheckExact(items[i]);
-        PyObject *part = is_number ? Py_NotImplemented : PySlice_Check(items[i]) ? Py_True : items[i];
-        PyTuple_SET_ITEM(*pattern, i, Py_NewRef(part));
-        if (is_number && !put_position(inputs, at++, items[i])) Py_CLEAR(inputs);
-    }
-    return inputs;
+    PyObject **items, *inputs = PyList_New(0), *parts = PyList_New(0);
+    Py_ssize_t count = items_of(&index, &items);
+    int failed = inputs == NULL || parts == NULL || count > MOST_ITEMS || PyList_Append(inputs, x) < 0;
+    for (Py_ssize_t i = 0; !failed && i < count; i++) failed = put_item(inputs, parts, items[i]) < 0;
+    failed = failed || PyList_GET_SIZE(inputs) == 1;
+    PyObject *found = failed ? NULL : PyList_AsTuple(inputs);
+    *pattern = failed ? NULL : PyList_AsTuple(parts);
+    if (*pattern == NULL) Py_CLEAR(found);
+    Py_XDECREF(inputs);
+    Py_XDECREF(parts);
+    return found;
 }
 
-/* Return `tensor[index]`, recorded by tapes; NULL without an exception for other recorders and other indices. */
+/* Return `tensor[index]`, recorded by tapes; NULL without an exception for other recorders, other indices, and patterns
+   that have no attributes yet. */
 static PyObject *indexed_on_tapes(PyObject *x, PyObject *index, PyObject *recorders)
 {
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(recorders); i++)
@@ -124,7 +152,9 @@ static PyObject *indexed_on_tapes(PyObject *x, PyObject *index, PyObject *record
     if (result != NULL) attributes = Py_XNewRef(PyDict_GetItemWithError(patterns, pattern));
     if (result != NULL && attributes == NULL && !PyErr_Occurred())
         attributes = PyObject_CallOneArg(item_attributes, pattern);
-    if (attributes != NULL) outputs = PyTuple_Pack(1, result);
+    int is_constant = attributes == Py_None;
+    if (is_constant) Py_CLEAR(result);
+    if (attributes != NULL && !is_constant) outputs = PyTuple_Pack(1, result);
     if (result != NULL && (outputs == NULL || record(recorders, item_op, inputs, attributes, outputs) < 0))
         Py_CLEAR(result);
     Py_XDECREF(outputs);

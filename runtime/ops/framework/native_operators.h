@@ -34,6 +34,17 @@ static PyObject *call_operator(PyObject *object, PyObject *const *args, size_t f
     return PyObject_Vectorcall(self->method, args, flags, names);
 }
 
+/* Return `tensor[index]` for tapes: as a kept call, whose integers are constants, or with its integers as operands. */
+static PyObject *recorded_item(EagerOp *op, PyObject *x, PyObject *index, PyObject *recorders)
+{
+    PyObject *given[] = {x, index}, *result = NULL;
+    if (is_prepared(op) < 0) return NULL;
+    if (has_bounds(index)) result = run_kept(op, given, 2, NULL, recorders, OR_NOTHING);
+    if (result == NULL && !PyErr_Occurred()) result = indexed_on_tapes(x, index, recorders);
+    if (result == NULL && !PyErr_Occurred()) result = run_kept(op, given, 2, NULL, recorders, OR_CONVERT);
+    return result;
+}
+
 /* Return `tensor[key]` as a view; or as the kept call of the operation does, for tapes; or as the method does. */
 static PyObject *call_getitem(PyObject *object, PyObject *const *args, size_t flags, PyObject *names)
 {
@@ -42,12 +53,7 @@ static PyObject *call_getitem(PyObject *object, PyObject *const *args, size_t fl
     PyObject *recorders = is_eager ? eager_recorders() : NULL, *result = NULL;
     PyObject *index = recorders == NULL ? NULL : plain_index(args[1]);
     if (index != NULL && PyList_GET_SIZE(recorders) == 0) result = indexed(args[0], index);
-    else if (index != NULL) result = indexed_on_tapes(args[0], index, recorders);
-    if (index != NULL && result == NULL && !PyErr_Occurred() && PyList_GET_SIZE(recorders) > 0) {
-        EagerOp *op = (EagerOp *)PyTuple_GET_ITEM(self->ops, 0);
-        PyObject *given[] = {args[0], index};
-        if (is_prepared(op) == 0) result = run_kept(op, given, 2, NULL, recorders, OR_CONVERT);
-    }
+    else if (index != NULL) result = recorded_item((EagerOp *)PyTuple_GET_ITEM(self->ops, 0), args[0], index, recorders);
     Py_XDECREF(index);
     Py_XDECREF(recorders);
     return result != NULL || PyErr_Occurred() ? result : PyObject_Vectorcall(self->method, args, flags, names);

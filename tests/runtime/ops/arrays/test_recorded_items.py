@@ -1,4 +1,7 @@
-"""Tapes record `x[i, :, j]` with `i` and `j` as operands: indices that differ need no calls of their own."""
+"""Tapes record `x[i, :, j]` with `i` and `j` as operands: indices that differ need no calls of their own.
+
+So are bounds of slices, if a program has many: `x[i : i + 2]` for 64 values of `i`.
+"""
 
 from __future__ import annotations
 
@@ -25,6 +28,9 @@ KEYS: dict[str, Any] = {
     "other slices": (0, slice(1, None)),
     "no integer": (slice(None), None),
 }
+
+
+in_c = pytest.mark.skipif(tf.Tensor.__getitem__ is getitem, reason="needs the C extension")
 
 
 def item(x: Any, key: Any) -> list[Any]:
@@ -64,6 +70,7 @@ def test_items_of_other_dtypes(dtype: str) -> None:
         assert tape.gradient(y, x).numpy().sum() == 3
 
 
+@in_c
 def test_all_indices_have_one_flow() -> None:
     x, flows = tf.constant(X), set()
     for i in range(3):
@@ -73,8 +80,53 @@ def test_all_indices_have_one_flow() -> None:
         flow = tape_plans.TapeFlow()
         assert tape._records is not None and flow.has_key(tape._records, [(y,)], [x], {})
         flows.add(tuple(flow.parts))
-    if tf.Tensor.__getitem__ is not getitem:  # with the C extension
-        assert len(flows) == 1
+    assert len(flows) == 1
+
+
+SLICES: dict[str, Any] = {
+    "both bounds": lambda i: slice(i, i + 2),
+    "a start": lambda i: slice(i, None),
+    "a stop": lambda i: slice(None, i),
+    "negative bounds": lambda i: slice(-i - 2, -i),
+    "bounds outside": lambda i: slice(i - 200, i + 100),
+    "an integer and a slice": lambda i: (i, slice(i % 3, 2)),
+    "a new axis and a slice": lambda i: (None, slice(i, i + 1), ..., 1),
+    "a step": lambda i: slice(i, None, 2),
+}
+
+
+@each_case("name", SLICES)
+def test_many_slices_and_derivatives(name: str) -> None:
+    x = tf.constant(np.linspace(-1, 1, 400, dtype=np.float32).reshape(100, 4))
+    for i in range(99):
+        key = SLICES[name](i)
+        mask = np.zeros(x.shape)
+        mask[key] = 1
+        y, slope, second = item(x, key)
+        np.testing.assert_array_equal(y, x.numpy()[key])
+        np.testing.assert_allclose(slope, mask * 3 * x.numpy() ** 2, rtol=1e-6)
+        np.testing.assert_allclose(second, mask * 36 * x.numpy() ** 3, rtol=1e-5)
+
+
+def keys_recorded(x: Any, starts: range) -> list[str]:
+    """Return the keys of the operations that tapes record for slices."""
+    keys: list[str] = []
+    for i in starts:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            x[i : i + 2, None, :3]
+        assert tape._records is not None
+        keys.append(tape._records[0].attrs["key"])
+    return keys
+
+
+@in_c
+def test_slices_have_operands_after_many_bounds() -> None:
+    x = tf.zeros([200, 5])
+    before = keys_recorded(x, range(2)) + keys_recorded(x, range(2))
+    assert before == ["0:2, None, :3", "1:3, None, :3"] * 2
+    assert set(keys_recorded(x, range(100, 200))[-20:]) == {"_:_, None, :_"}
+    assert keys_recorded(x, range(2)) == before[:2]  # as calls that are kept
 
 
 def test_an_index_out_of_bounds_is_refused_on_a_tape() -> None:
