@@ -12,6 +12,9 @@
 Code runs far more often with plain values than while a graph is built. Then its speed, its stack depth and its
 lines for tools are the same as before. Only compiled code has both versions; printed code has the converted version.
 
+A function of `convert` in which a graph may begin has the converted version, with both versions of its statements: see
+statement_versions.py.
+
 A module that is converted as a whole reads `ag__.live`. A function of `convert` reads `ag__.building`, because it is
 staged in graphs of `tf.function(f, autograph=False)`, too. Its own version converts callees: `ag__.converted(step)(x)`.
 """
@@ -19,19 +22,16 @@ staged in graphs of `tf.function(f, autograph=False)`, too. Its own version conv
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable
-from operator import is_not
 from typing import Any
 
 import gast
 
+from ..passes.version_choices import BUILDING, may_begin_graph, with_children
 from ..syntax.gast_bridge import Translation
 from ..syntax.template import Template
 from ..syntax.tree_queries import (
+    DEFINITIONS,
     FUNCTIONS,
-    INNER,
-    SUSPENSIONS,
-    WITHS,
     Statements,
     at,
     blocks,
@@ -41,11 +41,12 @@ from ..syntax.tree_queries import (
     is_compound,
     with_blocks,
 )
+from .statement_versions import StatementVersions, without_choices
 
 Key = tuple[type, str, int, int]
 
 DECLARATIONS = (gast.Global, gast.Nonlocal)
-LIVE, BUILDING = Template("$ag.live"), Template("$ag.building")
+LIVE = Template("$ag.live")
 
 
 def with_both_versions(
@@ -67,15 +68,6 @@ def with_both_versions(
         return before
     module: gast.Module = _Join(changed, ag, test).visit(before)
     return module
-
-
-def may_begin_graph(function: gast.AST) -> bool:
-    """Return whether a graph may begin while the function runs: in a `with` block, or while it is suspended.
-
-    Such a function of `convert` has the converted version only. The functions nested in it have both.
-    """
-    body = function.body
-    return contains(body, (*WITHS, *SUSPENSIONS, gast.AsyncFor))
 
 
 def _key(function: Any) -> Key:
@@ -112,11 +104,7 @@ class _Join:
         return next_one < len(self.starts) and self.starts[next_one] <= node.end_lineno
 
     def children(self, node: Any) -> Any:
-        return _with_children(node, self.visit)
-
-    def with_both(self, converted: Any) -> Any:
-        """Return converted code in which the nested functions have both versions: no graph begins inside of them."""
-        return self.joined.get(id(converted)) or _with_children(converted, self.with_both)
+        return with_children(node, self.visit)
 
     def function(self, own: Any, converted: Any) -> Any:
         """Return the function with both versions.
@@ -124,7 +112,9 @@ class _Join:
         `own` is the user's version, in which the nested functions have both versions already.
         """
         if self.condition is BUILDING and may_begin_graph(own):
-            return evolve(own, body=_with_children(converted, self.with_both).body)
+            return evolve(own, body=self.with_both(converted, StatementVersions(own.body, self.ag)).body)
+        if self.condition is BUILDING and contains(own.body, (*DEFINITIONS, gast.ClassDef)):
+            converted = without_choices(converted, self.ag)
         if isinstance(own, gast.Lambda):
             choice = gast.IfExp(self.test(own.body), converted.body, own.body)
             return evolve(own, body=at(choice, own.body))
@@ -140,26 +130,18 @@ class _Join:
         choice = gast.If(self.test(first), theirs, rest)
         return evolve(own, body=[*head, *declared, at(choice, first)])
 
+    def with_both(self, converted: Any, versions: StatementVersions) -> Any:
+        """Return a converted function in which nested functions and uninterrupted statements have both versions."""
+
+        def visit(node: Any) -> Any:
+            return self.joined.get(id(node)) or versions.resolved(node) or with_children(node, visit)
+
+        return with_children(converted, visit)
+
     def test(self, first: Any) -> Any:
         """Return the test, on the first line of the function's own code: no tool sees an additional line."""
         start = evolve(first, end_lineno=first.lineno, end_col_offset=first.col_offset)
         return self.condition.expression(start, ag=self.ag)
-
-
-def _with_children(node: Any, visit: Callable[[Any], Any]) -> Any:
-    """Return the node with the results for the nodes directly below it."""
-    changes = {}
-    for field in INNER[type(node)]:
-        value = node.__dict__.get(field)
-        if type(value) is list:
-            new: Any = [part and visit(part) for part in value]
-            if any(map(is_not, new, value)):
-                changes[field] = new
-        elif value is not None:
-            new = visit(value)
-            if new is not value:
-                changes[field] = new
-    return evolve(node, **changes) if changes else node
 
 
 def _declarations(body: Statements) -> Statements:

@@ -33,6 +33,7 @@ from ..syntax.tree_queries import (
     stored_names,
 )
 from .stage_items import StageItems
+from .version_choices import may_begin_graph
 
 IS_PYTHON = Template("$ag.backends[$ag.type($x)] is $ag.PYTHON")
 IS_LIST = Template("$ag.type($x) is $ag.list")
@@ -46,7 +47,8 @@ class StagePlainItems(StageItems):
 
     def function(self, node: Any) -> Any:
         self.flags: dict[str, str] = {}  # variable → the variable that says whether it is Python's
-        self.origins = _bound_at_top(node)
+        # A version of single statements reads no flags from outside of them.
+        self.origins = {} if may_begin_graph(node) else _bound_at_top(node)
         new = super().function(node)
         return evolve(new, body=self.with_flags(new.body)) if self.flags else new
 

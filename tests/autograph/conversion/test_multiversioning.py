@@ -1,6 +1,7 @@
 """Converted code keeps the user's own code and runs it while nothing is staged."""
 
 import ast
+import contextlib
 import sys
 import traceback
 import warnings
@@ -224,8 +225,76 @@ def test_a_function_converted_for_a_trace_is_converted_again_for_plain_values(at
     assert frames_of(convert(f), 3) == [f.__qualname__]
 
 
+class Graph(contextlib.AbstractContextManager):
+    """Builds a graph inside of a `with` block."""
+
+    def __enter__(self):
+        ag__.building = 1
+
+    def __exit__(self, *error):
+        ag__.building = 0
+
+
+def in_graph(x):
+    with Graph():
+        if x > 0:
+            x = helper(x)
+    return x
+
+
 def test_a_with_block_may_begin_a_graph(at_rest):
-    assert "in_with_block.<locals>.if_true" in frames_of(convert(in_with_block), 3)
+    assert "in_graph.<locals>.if_true" in frames_of(convert(in_graph), 3)
+
+
+def test_statements_in_a_with_block_run_as_they_are_at_rest(at_rest):
+    assert frames_of(convert(in_with_block), 3) == ["in_with_block", "helper"]
+
+
+def between(n):
+    for i in range(n):
+        if i > 1 and i != 3:
+            largest = i
+        yield largest if n > 4 and i > 1 else i
+
+
+def test_statements_of_a_generator_run_as_they_are_at_rest(at_rest):
+    names = frames_of(lambda: list(convert(between)(6)))
+    assert names.count("between") == 7  # it begins, and resumes 6 times
+    assert [name for name in names if name.startswith("between.")] == []
+
+
+def test_each_statement_of_a_generator_has_the_version_of_its_time(at_rest):
+    waiting = convert(between)(6)
+
+    def resumed(building):
+        ag__.building = building
+        return any(name.startswith("between.") for name in frames_of(lambda: next(waiting)))
+
+    assert [resumed(building) for building in (0, 1, 0, 1, 0, 1)] == [False, True] * 3
+
+
+def may_be_unbound(n):
+    if n > 3:
+        last = 1
+    yield n
+    last += 1
+    if n > 4:
+        del last
+    yield last and [last]
+
+
+@pytest.mark.parametrize("n", [3, 4, 5])
+@pytest.mark.parametrize("building", [0, 1])
+def test_reads_of_unbound_variables_fail_in_both_versions(at_rest, building, n):
+    def end(f):
+        try:
+            return list(f(n))
+        except UnboundLocalError as error:
+            return str(error)
+
+    expected = end(may_be_unbound)
+    ag__.building = building
+    assert end(convert(may_be_unbound)) == expected
 
 
 @pytest.mark.parametrize("live", [0, 1])

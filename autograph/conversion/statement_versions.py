@@ -1,0 +1,97 @@
+"""Statement multiversioning: both versions of the statements in a function that may begin a graph while it runs.
+
+    if ag__.building:                  if ag__.building:
+        (t,) = ag__.cond(x > 0, …)         (t,) = ag__.cond(x > 0, …)
+    else:                      ==>     else:
+        (t,) = ag__.cond(x > 0, …)         if x > 0:
+                                               t = x
+
+`passes/version_choices.py` made the choices, which have the converted version in both branches after the passes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from ..passes.version_choices import is_choice, with_children
+from ..syntax.tree_queries import Statements, at, evolve, inside, is_call_of, place_in, walk
+
+
+class StatementVersions:
+    """The user's versions of the statements of one function, by the places of their choices."""
+
+    def __init__(self, own: Statements, ag: str) -> None:
+        self.ag = ag
+        self.versions = {_place(node): node.body for node in inside(own) if is_choice(node, ag)}
+
+    def resolved(self, node: Any) -> Any:
+        """Return a choice with the user's version in its second branch; None if the node is no choice.
+
+        If the versions are equal, or only the converted one is right, the result is the converted version.
+        """
+        if not is_choice(node, self.ag):
+            return None
+        converted = node.body if isinstance(node.body, list) else [node.body]
+        below = [part for statement in converted for part in walk(statement)]
+        # The code after it relies on `Undefined` in variables that the user's version would leave unbound.
+        if any(is_call_of(part, self.ag, "Undefined") for part in below):
+            return node.body
+        own = _Checked(below, self.ag).visit(self.versions[_place(node)])
+        return node.body if _is_same(node.body, own) else evolve(node, orelse=own)
+
+
+def without_choices(tree: Any, ag: str) -> Any:
+    """Return a converted tree with the converted version only, for code that begins while a graph is built."""
+
+    def visit(node: Any) -> Any:
+        return node.body if is_choice(node, ag) else with_children(node, visit)
+
+    return visit(tree)
+
+
+class _Checked:
+    """Checks reads in the user's version of statements that their converted version checks."""
+
+    def __init__(self, converted: list[Any], ag: str) -> None:
+        self.checks: dict[tuple[int, ...], Any] = {}
+        for call in converted:
+            if is_call_of(call, ag, "ld", "ld_cell"):
+                read = call.args[0]
+                name = read.body if isinstance(read, gast.Lambda) else read
+                self.checks[place_in(name.__dict__)] = call
+
+    def visit(self, node: Any) -> Any:
+        if not self.checks:
+            return node
+        if isinstance(node, list):
+            return with_children(gast.Module(node, []), self.visit).body
+        if isinstance(node, gast.Name):
+            return self.check(node) or node if isinstance(node.ctx, gast.Load) else node
+        new = with_children(node, self.visit)
+        if isinstance(node, gast.AugAssign) and (check := self.check(node.target)):
+            return [at(gast.Expr(check), node), new]
+        return new
+
+    def check(self, name: Any) -> Any:
+        """Return the checked read of a name; None if it needs no check."""
+        values = name.__dict__
+        found = self.checks.get(place_in(values)) if "end_col_offset" in values else None
+        return found and evolve(found)
+
+
+def _place(node: Any) -> tuple[type, tuple[int, ...]]:
+    return type(node), place_in(node.__dict__)
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    """Return whether two trees are equal but for positions."""
+    if one is other:
+        return True
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, list):
+        return len(one) == len(other) and all(map(_is_same, one, other))
+    if not isinstance(one, gast.AST):
+        return bool(one == other)
+    return all(_is_same(one.__dict__.get(field), other.__dict__.get(field)) for field in one._fields)
