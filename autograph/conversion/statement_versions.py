@@ -37,7 +37,10 @@ class StatementVersions:
         # The code after it relies on `Undefined` in variables that the user's version would leave unbound.
         if any(is_call_of(part, self.ag, "Undefined") for part in below):
             return node.body
-        own = _Checked(below, self.ag).visit(self.versions[_place(node)])
+        own = self.versions.get(_place(node))
+        if own is None:  # in a nested function that the conversion does not change
+            return node.body
+        own = _Checked(below, self.ag).visit(own)
         return node.body if _is_same(node.body, own) else evolve(node, orelse=own)
 
 
@@ -59,7 +62,8 @@ class _Checked:
             if is_call_of(call, ag, "ld", "ld_cell"):
                 read = call.args[0]
                 name = read.body if isinstance(read, gast.Lambda) else read
-                self.checks[place_in(name.__dict__)] = call
+                if "end_col_offset" in name.__dict__:  # it is the user's
+                    self.checks[place_in(name.__dict__)] = call
 
     def visit(self, node: Any) -> Any:
         if not self.checks:
@@ -71,7 +75,16 @@ class _Checked:
         new = with_children(node, self.visit)
         if isinstance(node, gast.AugAssign) and (check := self.check(node.target)):
             return [at(gast.Expr(check), node), new]
-        return new
+        return self.deleted(node, new) if isinstance(node, gast.Delete) else new
+
+    def deleted(self, node: Any, new: Any) -> Statements:
+        """Return the statements that check and delete each target."""
+        result: Statements = []
+        for target, after in zip(node.targets, new.targets, strict=True):
+            if isinstance(target, gast.Name) and (check := self.check(target)):
+                result.append(at(gast.Expr(check), node))
+            result.append(at(gast.Delete([after]), node))
+        return result
 
     def check(self, name: Any) -> Any:
         """Return the checked read of a name; None if it needs no check."""

@@ -273,6 +273,41 @@ def test_each_statement_of_a_generator_has_the_version_of_its_time(at_rest):
     assert [resumed(building) for building in (0, 1, 0, 1, 0, 1)] == [False, True] * 3
 
 
+def in_a_loop(names):
+    seen = 0
+    for name in names:
+        with contextlib.suppress(KeyError):
+            last: str = name
+            for letter in name:
+                if letter > "a":
+                    del names
+                seen += 1
+    return seen, last, lambda: names
+
+
+@pytest.mark.parametrize("names", [["a", "aa"], ["a", "ab", "bb"]])
+def test_blocks_around_a_with_block_choose_versions(at_rest, names):
+    def end(f):
+        try:
+            return f(names)[:2]
+        except NameError as error:
+            return type(error), str(error)
+
+    assert end(convert(in_a_loop)) == end(in_a_loop)
+
+
+def unchanged_inside(n):
+    def numbers():
+        xs = [n]
+        yield xs[0]
+
+    yield from numbers()
+
+
+def test_a_generator_in_a_generator_may_have_nothing_to_convert(at_rest):
+    assert list(convert(unchanged_inside)(3)) == [3]
+
+
 def may_be_unbound(n):
     if n > 3:
         last = 1
