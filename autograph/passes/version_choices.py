@@ -47,8 +47,8 @@ BUILDING = Template("$ag.building")
 
 # Nested functions have both versions already. A `return` may be lowered to assignments, and an annotated variable may
 # become one of the function around.
-_KEPT = (*SUSPENSIONS, *WITHS, *ASYNC, *FUNCTIONS, gast.ClassDef, gast.Global, gast.Nonlocal, gast.Return)
-_KEPT += (gast.AnnAssign,)
+_SCOPES = (*FUNCTIONS, gast.ClassDef, gast.Global, gast.Nonlocal)
+_KEPT = (*SUSPENSIONS, *WITHS, *ASYNC, *_SCOPES, gast.Return, gast.AnnAssign)
 _LISTS = (gast.ListComp, gast.SetComp, gast.DictComp)
 _LOGIC = (gast.BoolOp, gast.UnaryOp, gast.IfExp, gast.Compare)
 _CHANGED = (*_LOGIC, *_LISTS, gast.GeneratorExp, gast.Call, gast.Subscript, gast.If, gast.Match, *LOOPS)
