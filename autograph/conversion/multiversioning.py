@@ -134,7 +134,10 @@ class _Join:
         """Return a converted function in which nested functions and uninterrupted statements have both versions."""
 
         def visit(node: Any) -> Any:
-            return self.joined.get(id(node)) or versions.resolved(node) or with_children(node, visit)
+            joined = self.joined.get(id(node))
+            if joined is not None:  # the code around evaluates decorators and defaults
+                return evolve(node, body=joined.body)
+            return versions.resolved(node) or with_children(node, visit)
 
         return with_children(converted, visit)
 

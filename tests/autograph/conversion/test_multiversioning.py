@@ -296,6 +296,25 @@ def test_blocks_around_a_with_block_choose_versions(at_rest, names):
     assert end(convert(in_a_loop)) == end(in_a_loop)
 
 
+def unbound_default(n):
+    if n > 3:
+        step = 1
+
+    def shift(x, by=step):
+        return x + by if x > 3 and by else x
+
+    with contextlib.suppress(KeyError):
+        n = shift(n)
+        step = n
+    return n, step
+
+
+def test_defaults_of_functions_in_a_with_function_are_checked(at_rest):
+    assert convert(unbound_default)(4) == (5, 5)
+    with pytest.raises(UnboundLocalError, match="'step'"):
+        convert(unbound_default)(3)
+
+
 def unchanged_inside(n):
     def numbers():
         xs = [n]
