@@ -108,10 +108,11 @@ class EarlyOutputs:
     def donated(self, operation: Operation, given: Sequence[Buffer]) -> dict[int, int]:
         """Return the results of a call that are outputs and may overwrite one of its operands, which is their donor.
 
-        There are none before an operation that probably checks values: after them, no check may fail.
+        There are none before an operation that probably checks values: after them, no check may fail. The last of these
+        operations may itself overwrite an operand, after its own checks.
         """
         found: dict[int, int] = {}
-        is_safe = self._is_early and self._last_check is None
+        is_safe = self._is_early and (self._last_check is None or self._last_check is operation)
         for i, value in enumerate(operation.outputs if is_safe else ()):
             donor = self._donors.get(self._first.get(value, -1))
             if not isinstance(donor, Buffer) or self._region.readers.is_read_outside(donor, set()):
