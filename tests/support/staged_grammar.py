@@ -9,7 +9,7 @@ from support import staged_programs
 from support.staged_programs import Lines
 
 GROWING = ("ls.append(", "ls.extend(", "ls.insert(", "ls +=")
-"""What a loop over `ls` must not contain, since it would not end."""
+"""Parts of statements that must not be in a loop over `ls`, which would never end."""
 
 PRELUDE = """
 import dataclasses

@@ -232,7 +232,7 @@ def test_large_results_are_compared_in_little_memory() -> None:
 def test_native_code_overwrites_the_arrays_that_the_plan_has_replaced(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """So a comparison needs one array more for each large variable, and none beside gradients of a training step."""
+    """A comparison needs one more array for each large variable; training steps store it where a gradient was."""
     monkeypatch.setattr(own_arrays, "is_alone", lambda: True)
     monkeypatch.setattr(first_call_check, "_LARGE", 0)
     total = tf.Variable(np.ones(1 << 18, np.float32))
