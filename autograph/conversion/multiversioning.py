@@ -26,7 +26,7 @@ from typing import Any
 
 import gast
 
-from ..passes.version_choices import BUILDING, may_begin_graph, with_children
+from ..passes.version_choices import BUILDING, may_begin_graph
 from ..syntax.gast_bridge import Translation
 from ..syntax.template import Template
 from ..syntax.tree_queries import (
@@ -40,6 +40,7 @@ from ..syntax.tree_queries import (
     evolve,
     is_compound,
     with_blocks,
+    with_children,
 )
 from .statement_versions import StatementVersions, without_choices
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import gast
 
-from ..passes.version_choices import is_choice, with_children
-from ..syntax.tree_queries import Statements, at, evolve, inside, is_call_of, place_in, walk
+from ..passes.version_choices import is_choice
+from ..syntax.tree_queries import Statements, at, evolve, inside, is_call_of, place_in, walk, with_children
 
 
 class StatementVersions:

@@ -16,8 +16,6 @@ branch by the user's version, so this pass serves compiled code only."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from operator import is_not
 from typing import Any
 
 import gast
@@ -27,7 +25,6 @@ from ..syntax.template import Template
 from ..syntax.tree_queries import (
     ASYNC,
     FUNCTIONS,
-    INNER,
     LOOPS,
     SUSPENSIONS,
     WITHS,
@@ -41,6 +38,7 @@ from ..syntax.tree_queries import (
     is_compound,
     walk,
     with_blocks,
+    with_children,
 )
 
 BUILDING = Template("$ag.building")
@@ -149,26 +147,8 @@ def _leaves_loop(statement: gast.stmt) -> bool:
 
 
 def is_choice(node: Any, ag: str) -> bool:
+    """Return whether a node is a choice that `split` has made."""
     test = node.test if isinstance(node, (gast.If, gast.IfExp)) else None
     if not isinstance(test, gast.Attribute) or test.attr != "building":
         return False
     return isinstance(test.value, gast.Name) and test.value.id == ag
-
-
-def with_children(node: Any, visit: Callable[[Any], Any]) -> Any:
-    """Return the node with the results for the nodes directly below it; a list replaces a statement."""
-    changes = {}
-    for field in INNER[type(node)]:
-        value = node.__dict__.get(field)
-        if type(value) is list:
-            new: list[Any] = []
-            for part in value:
-                result = part and visit(part)
-                new += result if type(result) is list else [result]
-            if len(new) != len(value) or any(map(is_not, new, value)):
-                changes[field] = new
-        elif value is not None:
-            result = visit(value)
-            if result is not value:
-                changes[field] = result
-    return evolve(node, **changes) if changes else node

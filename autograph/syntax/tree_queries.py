@@ -118,6 +118,25 @@ def children(node: gast.AST) -> list[gast.AST]:
     return [part for part in below if part is not None] if None in below else below
 
 
+def with_children(node: Any, visit: Callable[[Any], Any]) -> Any:
+    """Return the node with the results for the nodes directly below it; a list replaces a statement."""
+    changes = {}
+    for field in INNER[type(node)]:
+        value = node.__dict__.get(field)
+        if type(value) is list:
+            new: list[Any] = []
+            for part in value:
+                result = part and visit(part)
+                new += result if type(result) is list else [result]
+            if len(new) != len(value) or any(map(operator.is_not, new, value)):
+                changes[field] = new
+        elif value is not None:
+            result = visit(value)
+            if result is not value:
+                changes[field] = result
+    return evolve(node, **changes) if changes else node
+
+
 def walk(tree: gast.AST) -> list[gast.AST]:
     """Return a node and all below it, each before those below it."""
     return _below([tree], frozenset())
