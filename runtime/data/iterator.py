@@ -18,8 +18,9 @@ from ..core.type_spec import CompositeTensor
 from ..ir.builder import current
 from . import ops
 from .dataset_spec import IteratorSpec
+from .drawn_seeds import can_repeat
 from .element_spec import boxed, leaf_specs, made, packer, unboxed
-from .iterator_position import draws_numbers, position_of
+from .iterator_position import position_of
 from .iterator_state import Walk
 from .optional import Optional
 
@@ -45,8 +46,8 @@ class Iterator(CompositeTensor):
         self._calls_in_graph = 0
 
     def __children__(self) -> dict[str, Any]:
-        """Return the position, which checkpoints save; nothing for a pipeline with random choices."""
-        if self._walk is None or draws_numbers(self._walk.stage):
+        """Return the position, which checkpoints save; nothing if its random choices cannot be repeated."""
+        if self._walk is None or not can_repeat(self._walk.stage):
             return {}
         return {"position": position_of(self._walk)}
 

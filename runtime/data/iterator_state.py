@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 
+from .drawn_seeds import parted, with_drawn_seeds
 from .element_spec import Row
 from .pipeline_stage import PipelineStage
 from .user_functions import functions_of
@@ -14,6 +15,7 @@ class Walk:
 
     def __init__(self, stage: PipelineStage) -> None:
         self.stage = stage
+        self._repeatable, self._seeds = with_drawn_seeds(stage)
         self._lock = threading.Lock()
         self.current: Row = ()
         self._begin()
@@ -21,15 +23,30 @@ class Walk:
     def _begin(self) -> None:
         for function in functions_of(self.stage):
             function.restart()  # the same random numbers in each iteration, as in TensorFlow
-        self._elements = self.stage.elements()
+        for seeds in self._seeds:
+            seeds.rewind()
+        self._elements = self._repeatable.elements()
         self._ended = False
         self.count = 0
 
-    def move_to(self, count: int) -> None:
-        """Begin again, and pass `count` rows."""
+    @property
+    def draws(self) -> bool:
+        """Return whether stages make random choices."""
+        return bool(self._seeds)
+
+    def state(self) -> list[int]:
+        """Return the number of rows given, and what repeats the random choices."""
         with self._lock:
+            return [self.count, *(number for seeds in self._seeds for number in seeds.state())]
+
+    def move_to(self, state: list[int]) -> None:
+        """Begin again with the same random choices, and pass as many rows. Raises InvalidArgumentError."""
+        states = parted(state[1:], len(self._seeds))
+        with self._lock:
+            for seeds, saved in zip(self._seeds, states, strict=True):
+                seeds.move_to(saved)
             self._begin()
-            for _ in range(count):
+            for _ in range(state[0]):
                 if next(self._elements, None) is None:
                     break
                 self.count += 1

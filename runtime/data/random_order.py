@@ -11,10 +11,12 @@
 from __future__ import annotations
 
 import os
+import threading
 
 from ..kernels.random.philox import Stream
 
 _BLOCKS = 32
+_WORDS = 4  # of a block
 
 
 class Samples:
@@ -32,22 +34,51 @@ class Samples:
             self._blocks = min(2 * self._blocks, _BLOCKS)
         return self._words.pop()
 
+    def skip(self, count: int) -> None:
+        """Pass over the next words of a stream that has given none."""
+        self._stream.reserve(count // _WORDS)
+        for _ in range(count % _WORDS):
+            self.next()
+
 
 class Seeds:
     """The seeds of a stage's iterations: always the same, or with `renew` others for each iteration."""
 
     def __init__(self, seed: int, seed2: int, renew: bool) -> None:
         self._given = seed, seed2, renew
-        if seed == seed2 == 0:
+        if self.differ_by_process:
             seed, seed2 = (int.from_bytes(os.urandom(8)) >> 1 for _ in range(2))
+        self.lock = threading.RLock()
+        self._start(seed, seed2)
+
+    def _start(self, seed: int, seed2: int) -> None:
         self.pair = seed, seed2
-        self._renewed = Samples(seed, seed2) if renew else None
+        self._renewed = Samples(seed, seed2) if self._given[2] else None
+        self._count = 0
+
+    @property
+    def differ_by_process(self) -> bool:
+        """Return whether the program has given no seeds."""
+        return self._given[:2] == (0, 0)
 
     def anew(self) -> Seeds:
         """Return the same seeds, reset to the first iteration."""
         return Seeds(*self._given)
 
     def next(self) -> tuple[int, int]:
-        if self._renewed is None:
-            return self.pair
-        return self._renewed.next(), self._renewed.next()
+        with self.lock:
+            self._count += 1
+            return self.pair if self._renewed is None else (self._renewed.next(), self._renewed.next())
+
+    def state(self) -> tuple[int, int, int]:
+        """Return the two seeds and the number of pairs that have been drawn."""
+        with self.lock:
+            return *self.pair, self._count
+
+    def move_to(self, seed: int, seed2: int, count: int) -> None:
+        """Return to a state."""
+        with self.lock:
+            self._start(seed, seed2)
+            self._count = count
+            if self._renewed is not None:
+                self._renewed.skip(2 * count)

@@ -152,8 +152,8 @@ def _as_latest(path: str, write: Callable[[], None]) -> None:
 def _demand_trackable(name: str, value: Any) -> None:
     if hasattr(value, "get_next") and not trackable.children(value):
         raise ValueError(
-            f"Checkpoint does not save the position of the iterator `{name}`, whose dataset makes random choices, such "
-            "as `shuffle`: iterate over a dataset without them, and count its elements in a tf.Variable"
+            f"Checkpoint cannot save the position of the iterator `{name}`: the order of its elements is random, and "
+            "in memory only. Use `cache` before `shuffle`, and give each `shuffle` in a function of the dataset a seed"
         )
     if not (trackable.is_trackable(value) or isinstance(value, (list, dict))):
         raise ValueError(
