@@ -62,8 +62,6 @@ def static(node: gast.expr) -> bool:
             return name in PREDICATES
         case gast.Call(func=gast.Attribute(value=gast.Name(id=module), attr="has_length")):
             return bool(module.startswith("ag__"))  # the length test of a sequence pattern
-        case gast.Attribute(value=gast.Name(id=module), attr="building"):
-            return bool(module.startswith("ag__"))  # the choice between two versions
         case gast.Name(id=name):
             return name in ("TYPE_CHECKING", "__debug__")
         case gast.Attribute(attr=name):

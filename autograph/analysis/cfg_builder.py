@@ -67,6 +67,9 @@ class Flow(CfgExits):
             self._ends += ends
         block.landmarks.append(Landmarks(body, body, orelse, self._mark(), self._target))
 
+    def _VersionedBlock(self, node: Any) -> None:
+        self._statements(node.body)
+
     def _Assert(self, node: Any) -> None:
         self._evaluate(node.test)
         if node.msg is not None:

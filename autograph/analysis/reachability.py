@@ -24,6 +24,7 @@ from ..syntax.tree_queries import (
     contains,
     inside,
 )
+from ..syntax.versioned import VersionedBlock
 
 JUMPS = (gast.Return, gast.Break, gast.Continue)
 BINDERS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef, gast.Import, gast.ImportFrom)
@@ -44,6 +45,8 @@ class Reachability:
         """Return whether control never reaches the end of the statement."""
         if isinstance(statement, (*JUMPS, gast.Raise)):
             return True
+        if isinstance(statement, VersionedBlock):
+            return self.of_list(statement.body)
         if not isinstance(statement, (gast.If, gast.While, *TRIES, gast.Match)):
             return False
         key = id(statement)

@@ -28,7 +28,7 @@ from ..options.features import Feature
 from ..options.verbosity import CODE, log, place, verbosity
 from ..passes import pipeline
 from ..passes.base import NO_FEATURES, Context
-from ..passes.version_choices import BUILDING, split
+from ..passes.version_choices import split
 from ..syntax import source
 from ..syntax.gast_bridge import Translation
 from ..syntax.generated_positions import generated_lambdas, operator_calls, settle
@@ -37,7 +37,7 @@ from ..syntax.positions import Extent, extent_of_code
 from ..syntax.source import Definition
 from ..syntax.tree_queries import BLOCK_FIELDS, blocks, evolve, position
 from .global_names import Answers, noted
-from .multiversioning import with_both_versions
+from .multiversioning import BUILDING, with_both_versions
 from .operator_constants import without_name
 
 FACTORY = "__factory__"
@@ -62,7 +62,7 @@ def converted_code(
     context = live_context(f, definition, features, answers)
     with deep_trees(definition.filename):
         translation = Translation(ast.Module([without_decorators(definition)], []))
-        tree = split(translation.tree, context.ag) if has_original else translation.tree
+        tree = split(translation.tree) if has_original else translation.tree
         after = pipeline.run(tree, context)
         if has_original:
             own = pipeline.run_plain(tree, context)

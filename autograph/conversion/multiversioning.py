@@ -26,7 +26,7 @@ from typing import Any
 
 import gast
 
-from ..passes.version_choices import BUILDING, may_begin_graph
+from ..passes.version_choices import may_begin_graph
 from ..syntax.gast_bridge import Translation
 from ..syntax.template import Template
 from ..syntax.tree_queries import (
@@ -42,12 +42,13 @@ from ..syntax.tree_queries import (
     with_blocks,
     with_children,
 )
-from .statement_versions import StatementVersions, without_choices
+from .statement_versions import StatementVersions, without_marks
 
 Key = tuple[type, str, int, int]
 
 DECLARATIONS = (gast.Global, gast.Nonlocal)
 LIVE = Template("$ag.live")
+BUILDING = Template("$ag.building")
 
 
 def with_both_versions(
@@ -67,7 +68,7 @@ def with_both_versions(
     changed = {_key(function): function for function in functions if "lineno" in function.__dict__}
     if not changed:
         return before
-    module: gast.Module = _Join(changed, ag, test).visit(before)
+    module: gast.Module = _Join(translation, changed, ag, test).visit(before)
     return module
 
 
@@ -79,7 +80,8 @@ def _key(function: Any) -> Key:
 class _Join:
     """Traverses the user's tree down to the functions that the conversion changed."""
 
-    def __init__(self, converted: dict[Key, Any], ag: str, test: Template) -> None:
+    def __init__(self, translation: Translation, converted: dict[Key, Any], ag: str, test: Template) -> None:
+        self.translation = translation
         self.converted = converted
         self.condition = test
         self.starts = sorted({line for _, _, line, _ in converted})
@@ -94,6 +96,8 @@ class _Join:
             other = self.converted.get(_key(node))
             if other is not None and other.body is not node.body:
                 new = self.joined[id(other)] = self.function(new, other)
+            else:
+                new = without_marks(new, self.translation)
         return new
 
     def reaches(self, node: Any) -> bool:
@@ -113,9 +117,10 @@ class _Join:
         `own` is the user's version, in which the nested functions have both versions already.
         """
         if self.condition is BUILDING and may_begin_graph(own):
-            return evolve(own, body=self.with_both(converted, StatementVersions(own.body, self.ag)).body)
+            versions = StatementVersions(own.body, self.ag, self.test)
+            return evolve(own, body=self.with_both(converted, versions).body)
         if self.condition is BUILDING and contains(own.body, (*DEFINITIONS, gast.ClassDef)):
-            converted = without_choices(converted, self.ag)
+            converted = without_marks(converted, self.translation)
         if isinstance(own, gast.Lambda):
             choice = gast.IfExp(self.test(own.body), converted.body, own.body)
             return evolve(own, body=at(choice, own.body))
@@ -135,6 +140,8 @@ class _Join:
         """Return a converted function in which nested functions and uninterrupted statements have both versions."""
 
         def visit(node: Any) -> Any:
+            if self.translation.came_in(node):
+                return node
             joined = self.joined.get(id(node))
             if joined is not None:  # the code around evaluates decorators and defaults
                 return evolve(node, body=joined.body)

@@ -1,56 +1,69 @@
 """Statement multiversioning: both versions of the statements in a function that may begin a graph while it runs.
 
-    if ag__.building:                  if ag__.building:
-        (t,) = ag__.cond(x > 0, …)         (t,) = ag__.cond(x > 0, …)
-    else:                      ==>     else:
-        (t,) = ag__.cond(x > 0, …)         if x > 0:
+    VersionedBlock(                    if ag__.building:
+        (t,) = ag__.cond(x > 0, …))        (t,) = ag__.cond(x > 0, …)
+                               ==>     else:
+                                           if x > 0:
                                                t = x
 
-`passes/version_choices.py` made the choices, which have the converted version in both branches after the passes."""
+`passes/version_choices.py` made the marks, in which the passes have left the converted version."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import gast
 
-from ..passes.version_choices import is_choice
+from ..syntax.gast_bridge import Translation
 from ..syntax.tree_queries import Statements, at, evolve, inside, is_call_of, place_in, walk, with_children
+from ..syntax.versioned import VERSIONED
 
 
 class StatementVersions:
-    """The user's versions of the statements of one function, by the places of their choices."""
+    """The user's versions of the statements of one function, by the places of their marks."""
 
-    def __init__(self, own: Statements, ag: str) -> None:
-        self.ag = ag
-        self.versions = {_place(node): node.body for node in inside(own) if is_choice(node, ag)}
+    def __init__(self, own: Statements, ag: str, test: Callable[[Any], Any]) -> None:
+        """`test(node)` returns the test of a choice at the place of a node."""
+        self.ag, self.test = ag, test
+        self.versions = {_place(node): _content(node) for node in inside(own) if isinstance(node, VERSIONED)}
 
     def resolved(self, node: Any) -> Any:
-        """Return a choice with the user's version in its second branch; None if the node is no choice.
+        """Return the choice between both versions in a mark; None if the node is no mark.
 
         If the versions are equal, or only the converted one is right, the result is the converted version.
         """
-        if not is_choice(node, self.ag):
+        if not isinstance(node, VERSIONED):
             return None
-        converted = node.body if isinstance(node.body, list) else [node.body]
-        below = [part for statement in converted for part in walk(statement)]
+        converted = _content(node)
+        below = walk(node)
         # The code after it relies on `Undefined` in variables that the user's version would leave unbound.
         if any(is_call_of(part, self.ag, "Undefined") for part in below):
-            return node.body
+            return converted
         own = self.versions.get(_place(node))
         if own is None:  # in a nested function that the conversion does not change
-            return node.body
+            return converted
         own = _Checked(below, self.ag).visit(own)
-        return node.body if _is_same(node.body, own) else evolve(node, orelse=own)
+        if _is_same(converted, own):
+            return converted
+        choice = gast.If if isinstance(converted, list) else gast.IfExp
+        return at(choice(self.test(node), converted, own), node)
 
 
-def without_choices(tree: Any, ag: str) -> Any:
-    """Return a converted tree with the converted version only, for code that begins while a graph is built."""
+def without_marks(tree: Any, translation: Translation) -> Any:
+    """Return a changed tree without marks: with the one version of code that is in them."""
 
     def visit(node: Any) -> Any:
-        return node.body if is_choice(node, ag) else with_children(node, visit)
+        if translation.came_in(node):
+            return node
+        return _content(node) if isinstance(node, VERSIONED) else with_children(node, visit)
 
     return visit(tree)
+
+
+def _content(mark: Any) -> Any:
+    """Return the statements in a mark, or the expression."""
+    return mark.__dict__[mark._fields[0]]
 
 
 class _Checked:

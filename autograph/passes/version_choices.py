@@ -1,29 +1,29 @@
-"""Split the statements of a function that may begin a graph while it runs into choices between two versions.
+"""Mark the code of a function that has two versions, if a graph may begin while the function runs.
 
     for x in xs:                       for x in xs:
-        t = 0                              if ag__.building:
+        t = 0                              VersionedBlock(
         if x > 0:                              t = 0
-            t = x                              if x > 0:
-                               ==>                 t = x
-                                           else:
-                                               …                               the same statements again
-        if t and x:                        if (t and x if ag__.building else t and x):
+            t = x              ==>             if x > 0:
+                                                   t = x)
+        if t and x:                        if VersionedValue(t and x):
             yield t                            yield t
 
-No graph begins inside of statements that neither suspend the function nor contain a `with` block. The passes then
-change both branches, in which they see the same variables. `conversion/statement_versions.py` replaces the second
-branch by the user's version, so this pass serves compiled code only."""
+No graph begins inside of statements that neither suspend the function nor contain a `with` block. The passes change
+what is inside of a mark. `conversion/statement_versions.py` replaces it by a choice between the converted version and
+the user's version, so this pass serves compiled code only."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import gast
 
 from ..analysis.binding_time import reads_own_frame, static
-from ..syntax.template import Template
 from ..syntax.tree_queries import (
     ASYNC,
+    BLOCK_FIELDS,
+    DEFINITIONS,
     FUNCTIONS,
     LOOPS,
     SUSPENSIONS,
@@ -40,103 +40,110 @@ from ..syntax.tree_queries import (
     with_blocks,
     with_children,
 )
-
-BUILDING = Template("$ag.building")
+from ..syntax.versioned import VersionedBlock, VersionedValue
 
 # Nested functions have both versions already. A `return` may be lowered to assignments, and an annotated variable may
 # become one of the function around.
 _SCOPES = (*FUNCTIONS, gast.ClassDef, gast.Global, gast.Nonlocal)
-_KEPT = (*SUSPENSIONS, *WITHS, *ASYNC, *_SCOPES, gast.Return, gast.AnnAssign)
+_KEPT = frozenset({*SUSPENSIONS, *WITHS, *ASYNC, *_SCOPES, gast.Return, gast.AnnAssign})
 _LISTS = (gast.ListComp, gast.SetComp, gast.DictComp)
 _LOGIC = (gast.BoolOp, gast.UnaryOp, gast.IfExp, gast.Compare)
 _CHANGED = (*_LOGIC, *_LISTS, gast.GeneratorExp, gast.Call, gast.Subscript, gast.If, gast.Match, *LOOPS)
+_GRAPHS = (*WITHS, *SUSPENSIONS, gast.AsyncFor)
 
 
 def may_begin_graph(function: Any) -> bool:
     """Return whether a graph may begin while the function runs: in a `with` block, or while it is suspended."""
-    body = function.body
-    return contains(body, (*WITHS, *SUSPENSIONS, gast.AsyncFor)) or _has_async_comprehension(body)
+    return _may_begin_graph(inside(function.body))
 
 
-def split(tree: Any, ag: str) -> Any:
-    """Return the tree with choices in all functions that may begin a graph. The second version is the first one."""
-    if {*map(type, walk(tree))}.isdisjoint((*WITHS, *SUSPENSIONS, gast.AsyncFunctionDef)):
-        return tree  # as most functions
-    return _Split(ag).visit(tree)
+def _may_begin_graph(nodes: list[gast.AST]) -> bool:
+    return not {*map(type, nodes)}.isdisjoint(_GRAPHS) or _has_async_comprehension(nodes)
 
 
-class _Split:
-    def __init__(self, ag: str) -> None:
-        self.ag = ag
+def split(tree: Any) -> Any:
+    """Return the tree with marks in all functions that may begin a graph."""
+    return _split(tree) if _may_begin_graph(walk(tree)) else tree
 
-    def visit(self, node: Any) -> Any:
-        new = with_children(node, self.visit)
-        if not isinstance(node, FUNCTIONS) or isinstance(node, gast.Lambda):
-            return new
-        if not may_begin_graph(node) or reads_own_frame(node.body):
-            return new
-        start = docstring_end(new.body)
-        return evolve(new, body=[*new.body[:start], *self.block(new.body[start:])])
 
-    def block(self, body: Statements) -> Statements:
-        """Return a block in which each run of statements that no graph can interrupt is a choice."""
-        new: Statements = []
-        run: Statements = []
-        for statement in body:
-            if _is_uninterrupted(statement):
-                run.append(statement)
-            else:
-                new += [*self.choice(run), self.statement(statement)]
-                run = []
-        return new + self.choice(run)
+def _split(node: Any) -> Any:
+    """Return a node with marks in the functions among its statements."""
+    if type(node) not in BLOCK_FIELDS:
+        return node
+    parts = [(part, [_split(statement) for statement in part]) for part in blocks(node)]
+    new = with_blocks(node, [part if after == part else after for part, after in parts])
+    if not isinstance(node, DEFINITIONS) or not may_begin_graph(node) or reads_own_frame(node.body):
+        return new
+    start = docstring_end(new.body)
+    return evolve(new, body=[*new.body[:start], *_block(new.body[start:])])
 
-    def blocks(self, statement: Any) -> list[Statements]:
-        if isinstance(statement, gast.If) and not contains(statement, (*SUSPENSIONS, *ASYNC)):
-            match statement.orelse:
-                case [gast.If() as elif_]:  # a chain of `elif` is staged as a whole
-                    return [self.block(statement.body), [self.statement(elif_)]]
-        return [self.block(part) for part in blocks(statement)]
 
-    def choice(self, run: Statements) -> Statements:
-        if not contains(run, _CHANGED):
-            return run
-        return [at(gast.If(self.test(run[0]), run, run), run[0])]
-
-    def statement(self, statement: Any) -> Any:
-        """Return a statement that has no choice as a whole."""
-        if isinstance(statement, (*FUNCTIONS, gast.ClassDef)):
-            return statement
-        if is_compound(statement):
-            statement = with_blocks(statement, self.blocks(statement))
-            field = "test"
+def _block(body: Statements) -> Statements:
+    """Return a block in which each run of statements that no graph can interrupt is marked."""
+    new: Statements = []
+    run: Statements = []
+    is_changed = False
+    for statement in body:
+        nodes = inside(statement)
+        kinds = {*map(type, nodes)}
+        if _is_uninterrupted(statement, nodes, kinds):
+            run.append(statement)
+            is_changed |= not kinds.isdisjoint(_CHANGED)
         else:
-            field = "value"
-        value = statement.__dict__.get(field)
-        return statement if value is None else evolve(statement, **{field: self.expression(value)})
-
-    def expression(self, node: Any) -> Any:
-        """Return an expression in which each outermost logical expression is a choice."""
-        if isinstance(node, (gast.Yield, gast.Await, gast.NamedExpr, gast.Tuple)):
-            return with_children(node, self.expression)
-        is_logic = isinstance(node, _LOGIC) and not static(node)
-        if not is_logic and not isinstance(node, _LISTS):
-            return node
-        if contains(node, (*_KEPT, gast.NamedExpr)) or _has_async_comprehension(node):
-            return node
-        return at(gast.IfExp(self.test(node), node, node), node)
-
-    def test(self, first: Any) -> Any:
-        start = evolve(first, end_lineno=first.lineno, end_col_offset=first.col_offset)
-        return BUILDING.expression(start, ag=self.ag)
+            new += [*_marked(run, is_changed), _statement(statement)]
+            run, is_changed = [], False
+    return new + _marked(run, is_changed)
 
 
-def _is_uninterrupted(statement: gast.stmt) -> bool:
-    """Return whether no graph begins inside of the statement, and no jump leads out of it."""
-    return not (contains(statement, _KEPT) or _has_async_comprehension(statement) or _leaves_loop(statement))
+def _marked(run: Statements, is_changed: bool) -> Statements:
+    return [at(VersionedBlock(run), run[0])] if is_changed else run
 
 
-def _has_async_comprehension(node: Any) -> bool:
-    return any(isinstance(part, gast.comprehension) and part.is_async for part in inside(node))
+def _statement(statement: Any) -> Any:
+    """Return a statement that is not marked as a whole."""
+    if isinstance(statement, (*FUNCTIONS, gast.ClassDef)):
+        return statement
+    if is_compound(statement):
+        statement = with_blocks(statement, _blocks(statement))
+        field = "test"
+    else:
+        field = "value"
+    value = statement.__dict__.get(field)
+    return statement if value is None else evolve(statement, **{field: _expression(value)})
+
+
+def _blocks(statement: Any) -> list[Statements]:
+    if isinstance(statement, gast.If) and not contains(statement, (*SUSPENSIONS, *ASYNC)):
+        match statement.orelse:
+            case [gast.If() as elif_]:  # a chain of `elif` is staged as a whole
+                return [_block(statement.body), [_statement(elif_)]]
+    return [_block(part) for part in blocks(statement)]
+
+
+def _expression(node: Any) -> Any:
+    """Return an expression in which each outermost logical expression is marked."""
+    if isinstance(node, (gast.Yield, gast.Await, gast.NamedExpr, gast.Tuple)):
+        return with_children(node, _expression)
+    is_logic = isinstance(node, _LOGIC) and not static(node)
+    if not is_logic and not isinstance(node, _LISTS):
+        return node
+    nodes = inside(node)
+    if not {*map(type, nodes)}.isdisjoint((*_KEPT, gast.NamedExpr)) or _has_async_comprehension(nodes):
+        return node
+    return at(VersionedValue(node), node)
+
+
+def _is_uninterrupted(statement: gast.stmt, nodes: list[gast.AST], kinds: set[type]) -> bool:
+    """Return whether no graph begins inside of the statement, and no jump leads out of it.
+
+    `nodes` are those inside of it, and `kinds` their types."""
+    if not kinds.isdisjoint(_KEPT) or _has_async_comprehension(nodes):
+        return False
+    return kinds.isdisjoint((gast.Break, gast.Continue)) or not _leaves_loop(statement)
+
+
+def _has_async_comprehension(nodes: Iterable[gast.AST]) -> bool:
+    return any(isinstance(part, gast.comprehension) and part.is_async for part in nodes)
 
 
 def _leaves_loop(statement: gast.stmt) -> bool:
@@ -144,11 +151,3 @@ def _leaves_loop(statement: gast.stmt) -> bool:
         return True
     parts = [statement.orelse] if isinstance(statement, LOOPS) else blocks(statement)
     return any(_leaves_loop(inner) for part in parts for inner in part)
-
-
-def is_choice(node: Any, ag: str) -> bool:
-    """Return whether a node is a choice that `split` has made."""
-    test = node.test if isinstance(node, (gast.If, gast.IfExp)) else None
-    if not isinstance(test, gast.Attribute) or test.attr != "building":
-        return False
-    return isinstance(test.value, gast.Name) and test.value.id == ag

@@ -74,6 +74,10 @@ class Translation:
         blocks: list[Any] = [node for node in self._blocks.values() if not isinstance(node, _DEFINITIONS)]
         return {(node.lineno, node.col_offset): node.end_lineno for node in blocks}
 
+    def came_in(self, node: gast.AST) -> bool:
+        """Return whether a node of the rewritten tree is one that came in, and so all below it."""
+        return id(node) in self._origins
+
     def made(self, tree: gast.AST) -> Iterator[gast.AST]:
         """Yield the nodes of a rewritten tree that did not come in as they are; below one that did, there are none."""
         pending = [tree]

@@ -14,6 +14,8 @@ from typing import Any, TypeVar, cast
 
 import gast
 
+from .versioned import VersionedBlock
+
 # Older ones do not say which fields hold nodes.
 if not hasattr(gast.Module, "_field_types"):
     raise ImportError(
@@ -32,12 +34,14 @@ WITHS = (gast.With, gast.AsyncWith)
 COMPREHENSIONS = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
 SUSPENSIONS = (gast.Yield, gast.YieldFrom, gast.Await)
 ASYNC = (gast.AsyncFor, gast.AsyncWith)
-COMPOUND = frozenset({gast.If, *LOOPS, *WITHS, *TRIES, gast.Match})  # statement lists are in them
+COMPOUND = frozenset(
+    {gast.If, *LOOPS, *WITHS, *TRIES, gast.Match, VersionedBlock}
+)  # statement lists are in them
 
 # The fields that hold statements, in the order in which they run.
 BLOCK_FIELDS: dict[type, tuple[str, ...]] = {
     **dict.fromkeys((gast.If, *LOOPS), ("body", "orelse")),
-    **dict.fromkeys(WITHS, ("body",)),
+    **dict.fromkeys((*WITHS, VersionedBlock), ("body",)),
     **dict.fromkeys(TRIES, ("body", "handlers", "orelse", "finalbody")),
     gast.Match: ("cases",),
     gast.match_case: ("body",),
