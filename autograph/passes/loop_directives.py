@@ -16,6 +16,7 @@ import gast
 from ..options.loop_options import NAMES
 from ..syntax.node_builders import text
 from ..syntax.tree_queries import LOOPS, Statements, blocks, dotted
+from ..syntax.versioned import VersionedBlock
 from .base import Context, FunctionPass
 
 
@@ -50,8 +51,9 @@ class CheckOptions(FunctionPass):
                     fix="write them as keywords",
                 )
             if not isinstance(statement, (gast.FunctionDef, gast.AsyncFunctionDef)):
+                is_head = is_loop and position == 0 and isinstance(statement, VersionedBlock)
                 for part in blocks(statement):
-                    self.look(part, isinstance(statement, LOOPS) and part is statement.body)
+                    self.look(part, is_head or (isinstance(statement, LOOPS) and part is statement.body))
 
 
 def directive(statement: Any, context: Context) -> Any:

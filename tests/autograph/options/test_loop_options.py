@@ -44,6 +44,16 @@ def test_python_loops_ignore_loop_options():
     assert autograph.convert(counted)(20) == counted(20) == (7, 12)
 
 
+def test_loops_that_suspend_a_generator_ignore_loop_options():
+    def halves(n):
+        while n > 1:
+            set_loop_options(maximum_iterations=3)
+            n //= 2
+            yield n
+
+    assert list(autograph.convert(halves)(40)) == [20, 10, 5, 2, 1]
+
+
 def test_a_limited_loop_runs_the_effects_of_its_test_as_often_as_python():
     asked = tf.Variable(0)
 
