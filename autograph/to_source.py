@@ -36,14 +36,14 @@ class CodeListing(NamedTuple):
     lines: Lines
 
 
-def function_text(f: Callable[..., Any] | type, features: frozenset[Feature] = NO_FEATURES) -> str:
-    """Return the converted text of a function or class that is there."""
+def function_text(f: Callable[..., Any] | type, features: frozenset[Feature]) -> str:
+    """Return the converted text of a function or class."""
     return printed(_converted(f, features), whole=False)
 
 
-def function_listing(f: Callable[..., Any] | type, features: frozenset[Feature] = NO_FEATURES) -> CodeListing:
-    """Return the converted text of a function or class that is there, with the origin of each line."""
-    return listed(_converted(f, features), whole=False)
+def function_listing(f: Callable[..., Any] | type) -> CodeListing:
+    """Return the converted text of a function or class, with the origin of each line."""
+    return listed(_converted(f, NO_FEATURES), whole=False)
 
 
 def _converted(f: Callable[..., Any] | type, features: frozenset[Feature]) -> transpile.Converted:

@@ -1,7 +1,7 @@
 """Scope analysis: the names that an expression or a function reads, binds and hides.
 
     scan(node)          the names that `node` reads and binds in its function, in order
-    free(function)      the free variables of a nested function
+    bound(function)     the local names of a function
 
 Comprehension targets, parameters and names of a class body are local to these. A generator expression and a lambda are
 evaluated later, so the names that they read are *captured*. The exception is a generator expression or lambda that a
@@ -244,17 +244,13 @@ _SPECIAL: dict[type, Any] = {
 }
 
 
-def free(function: gast.AST) -> frozenset[str]:
-    """Return the free variables of a function: names that it reads or declares `nonlocal`, and does not bind."""
-    return _free(function)[0]
-
-
 def bound(function: gast.AST) -> frozenset[str]:
     """Return the local names of a function."""
     return _own(function)[1]
 
 
 def _free(function: gast.AST) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the free variables of a function, which it uses and does not bind, and those that it assigns."""
     found, local, declared = _own(function)
     reads = {read.node.id for read in found.reads} | {node.id for node in found.deleted}
     outer = frozenset(reads | found.captured | declared) - local

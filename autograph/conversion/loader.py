@@ -99,7 +99,7 @@ def settled(translation: Translation, after: gast.Module, context: Context) -> L
 def live_context(
     f: FunctionType,
     definition: Definition,
-    features: frozenset[Feature] = NO_FEATURES,
+    features: frozenset[Feature],
     answers: Answers | None = None,
 ) -> Context:
     """Return the conversion context of a function: names are resolved in its globals."""

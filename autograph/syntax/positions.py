@@ -17,7 +17,7 @@ from typing import Any
 from agc.autograph.errors import Where
 
 
-def where_of(node: Any, filename: str, text: str, function: str = "") -> Where:
+def where_of(node: Any, filename: str, text: str) -> Where:
     """Return the place of a syntax tree node (ast or gast) in the file `filename` with the contents `text`.
 
     >>> node = ast.parse("é = boom").body[0].value
@@ -27,13 +27,13 @@ def where_of(node: Any, filename: str, text: str, function: str = "") -> Where:
     line = getattr(node, "lineno", 0) or 0
     lines = lines_of(text)
     if not 0 < line <= len(lines):
-        return Where(filename, line, function=function)
+        return Where(filename, line)
     source = lines[line - 1].rstrip("\r\n")
     start = characters(source, node.col_offset)
     end_line, end_offset = getattr(node, "end_lineno", None), getattr(node, "end_col_offset", None)
     # What goes on over several lines is marked to the end of its first.
     end = characters(source, end_offset) if end_line == line and end_offset else len(source.rstrip())
-    return Where(filename, line, start + 1, end + 1, function, source)
+    return Where(filename, line, start + 1, end + 1, source=source)
 
 
 @functools.lru_cache(maxsize=8)  # a file is split once, not once for each of its functions

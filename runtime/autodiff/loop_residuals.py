@@ -34,7 +34,7 @@ class LoopResiduals(NamedTuple):
 
 
 def append_residuals(
-    body: Builder, last: Sequence[Value], stacked: Sequence[Value], counts: bool = True
+    body: Builder, last: Sequence[Value], stacked: Sequence[Value], counts: bool
 ) -> LoopResiduals:
     """Extend a body with an iteration counter, the last values of `last`, and lists of the values of `stacked`."""
     parts = [Value("rounds", INT)] if counts else []

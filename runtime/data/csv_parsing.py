@@ -15,8 +15,6 @@ from collections.abc import Iterator
 from .. import errors
 from .compressed import CompressedStream
 
-_Place = tuple[bytes, int]
-
 
 def records_of(file: CompressedStream, delimiter: str, quoted: bool) -> Iterator[list[bytes]]:
     """Yield the fields of each record. Raises InvalidArgumentError for quotes that violate RFC 4180."""

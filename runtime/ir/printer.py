@@ -39,10 +39,10 @@ COLUMN = 48
 """The column of the types."""
 
 
-def print_graph(graph: Graph, data: bool = True) -> str:
-    """Return the text of `graph`. With `data=False` the contents of big constants are left out."""
+def print_graph(graph: Graph) -> str:
+    """Return the text of `graph`."""
     printer = Printer()
-    printer.add(graph, data)
+    printer.add(graph)
     return "\n".join(printer.lines) + "\n"
 
 
@@ -69,7 +69,7 @@ class Printer:
         self._graph_names = Names()
 
     def add(self, graph: Graph, data: bool = True) -> None:
-        """Print `graph`, its callees and its constants."""
+        """Print `graph`, its callees and its constants. Without `data` the contents of big constants are left out."""
         self._callee(graph)
         for callee in self._pending:  # grows while callees are found
             if callee is not graph:

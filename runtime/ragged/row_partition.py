@@ -251,7 +251,7 @@ def as_scalar(value: Any, name: str, dtype: Any = None, dtype_hint: Any = None) 
     return tensor
 
 
-def as_integers(value: Any, name: str, dtype: Any, dtype_hint: Any = None) -> Tensor:
+def as_integers(value: Any, name: str, dtype: Any, dtype_hint: Any) -> Tensor:
     """Return integers of `dtype`, else of their own dtype, else of `dtype_hint`, else of int64."""
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
     try:

@@ -29,10 +29,10 @@ def lowered_for(
     arguments: Sequence[Any],
     assigned: Sequence[int],
     by_value: tuple[int, ...],
-    is_measured: bool = False,
-    sizes_first: bool = False,
-    tasks: Tasks | None = None,
-    varying: Sequence[VaryingType | None] = (),
+    is_measured: bool,
+    sizes_first: bool,
+    tasks: Tasks | None,
+    varying: Sequence[VaryingType | None],
 ) -> tuple[Any, tuple[int, ...]]:
     """Compile a graph for these inputs. Return the unit, and the inputs it is specialized for, `by_value` included.
 

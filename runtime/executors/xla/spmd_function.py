@@ -135,7 +135,7 @@ class CollectiveXlaFunction(ReplicatedXlaFunction):
         return self.fail(arguments) if rows is None else rows[0]
 
 
-def replicated(graph: Graph, devices: Sequence[Any], spans_processes: bool = False) -> ReplicatedXlaFunction:
+def replicated(graph: Graph, devices: Sequence[Any], spans_processes: bool) -> ReplicatedXlaFunction:
     """Return the function of a graph that these devices of JAX run, or one device of each process."""
     if spans_processes:
         devices = sorted(jax.devices(), key=lambda device: device.process_index)

@@ -44,7 +44,9 @@ def blocks(node: Any) -> list[Any]:
     ],
 )
 def test_free_names(text: str, names: set[str]) -> None:
-    assert scopes.free(function(text)) == names
+    found = scopes.Found()
+    scopes.scan(function(text), found)
+    assert found.captured == names
 
 
 def test_bound_names() -> None:

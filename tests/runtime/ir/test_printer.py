@@ -11,7 +11,7 @@ from agc.runtime import dtypes
 from agc.runtime.ir.graph import Constant, Graph, Operation, Value
 from agc.runtime.ir.literal_printer import show_attribute, show_constant
 from agc.runtime.ir.parser import parse
-from agc.runtime.ir.printer import print_graph
+from agc.runtime.ir.printer import Printer, print_graph
 from agc.runtime.ir.value_types import ListType, TensorType, VariableType
 from agc.runtime.ops.framework.op import REGISTRY
 from hypothesis import given
@@ -151,7 +151,9 @@ def test_large_constants_are_printed_once_at_the_end() -> None:
     text = print_graph(graph)
     assert "return $1, $1, $2\n\nconstants\n  $1: float32[100]\n    AAAAAAAA" in text
     assert parse(text) == graph
-    assert print_graph(graph, data=False).endswith("constants\n  $1: float32[100]\n  $2: float32[100]\n")
+    printer = Printer()
+    printer.add(graph, data=False)
+    assert printer.lines[-3:] == ["constants", "  $1: float32[100]", "  $2: float32[100]"]
 
 
 def test_a_nan_with_payload_is_no_literal() -> None:

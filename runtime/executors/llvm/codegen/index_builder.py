@@ -79,7 +79,7 @@ class IndexArithmetic(Arithmetic):
 
     # Levels
 
-    def enter_loop(self, body: Any, group: Any = None) -> None:
+    def enter_loop(self, body: Any, group: Any) -> None:
         """Begin a level: the builder's block branches to `body`."""
         if len(self._levels) == 1:
             self._first = len(self.function.blocks) - 1
