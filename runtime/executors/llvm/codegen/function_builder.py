@@ -61,6 +61,17 @@ class NestCost(NamedTuple):
     total: int
 
 
+class OpenNest(NamedTuple):
+    """A loop nest whose body is being emitted."""
+
+    before: Any  # the block that jumps to the nest
+    first: int  # the position of its first block in the function
+    shared: int  # the number of stack slots that were allocated before it, which its threads share
+    size: int  # the number of elements that it processes
+    each_once: bool  # whether no element is written by two iterations
+    loops: list[Any]  # the loops, outermost first: induction variable, trip count, first block and end
+
+
 class Emitter(Storage):
     """Emitter of one function. `b` is llvmlite's IRBuilder."""
 
@@ -119,59 +130,54 @@ class Emitter(Storage):
             self.work += size
         is_measured = outermost and any(count > 1 for count in counts)
         measured = self.computing(each_once) if is_measured else None
-        before, first = self.b.block, len(self.function.blocks)
-        shared = len(self._on_stack)  # memory allocated before a loop is shared by its threads
-        opened: list[Any] = []
+        nest = OpenNest(self.b.block, len(self.function.blocks), len(self._on_stack), size, each_once, [])
         skipped = self._unless_empty(counts)
-        numbers = [self._open(count, opened) for count in counts]
+        numbers = [self._open(count, nest.loops) for count in counts]
         self._rounds.append(self._rounds[-1] * math.prod(map(typical, counts)))
-        self._open_loops += len(opened)
+        self._open_loops += len(nest.loops)
         yield numbers
-        self._open_loops -= len(opened)
-        rounds = self._rounds.pop()
-        is_small = rounds <= FEW and self.is_repeated
-        properties = WRITTEN_OUT if in_registers or is_small else ()
-        hints = of_body(self.function.blocks[first:], typical(opened[-1][1]), each_once) if opened else ()
-        for entry in reversed(opened):
-            self._close(entry, group, [*properties, *hints])
-            hints = ()
+        self._open_loops -= len(nest.loops)
+        is_small = self._rounds.pop() <= FEW and self.is_repeated
+        self._close_loops(nest, group, WRITTEN_OUT if in_registers or is_small else ())
         if skipped is not None:
             self.b.branch(skipped)
             self.b.position_at_end(skipped)
         self._groups.pop()
         self.memo = outer_memo
-        if outermost and skipped is None:
-            blocks = self.function.blocks[first:-1]
-            cost = size * sum(len(block.instructions) for block in blocks)
-            work = size * max(instructions_run(blocks) // LIGHT, 1)
-            is_shared = parallel and threads and opened and work >= WORTH and not self._is_noted
-            self._total += cost
-            pairs_of_nest = pairs(blocks) if each_once and opened else []
-            run = self._share(before, first, opened[0], shared, work) if is_shared else None
-            if run is not None and self._bodies.is_new(run):
-                self.module.text.complete(run.args[0])
-            if opened and run is None:
-                self._add_whole(before, blocks, size)
-            if pairs_of_nest:
-                self._nests.append(ElementwiseNest(before, self.b.block, pairs_of_nest, run))
-        elif opened and skipped is None and not self._open_loops:  # no loop is around it, only one iteration
-            self._add_whole(before, self.function.blocks[first:-1], size)
+        if skipped is None and outermost:
+            self._end_outermost(nest, is_parallel=parallel and threads)
+        elif skipped is None and nest.loops and not self._open_loops:  # in another nest of single iterations
+            self._add_whole(nest, self.function.blocks[nest.first : -1])
         if outermost:
-            if (
-                self._stopped is not None and not self._is_committed
-            ):  # this block is after the nest, which may have moved to a part
-                self.leave_if_stopped()
+            if self._stopped is not None and not self._is_committed:
+                self.leave_if_stopped()  # in a block after the nest, which may have moved to a part
             self._look_at_notes()
         if measured is not None and self.meter is not None:
             self.meter.end(measured)
 
-    def _add_whole(self, before: Any, blocks: Sequence[Any], size: int) -> None:
+    def _end_outermost(self, nest: OpenNest, is_parallel: bool) -> None:
+        """Record a nest that is in no other one, and let the thread pool run it if that is worthwhile."""
+        blocks = self.function.blocks[nest.first : -1]
+        self._total += nest.size * sum(len(block.instructions) for block in blocks)
+        if not nest.loops:
+            return
+        work = nest.size * max(instructions_run(blocks) // LIGHT, 1)
+        pairs_of_nest = pairs(blocks) if nest.each_once else []
+        run = self._share(nest, work) if is_parallel and work >= WORTH and not self._is_noted else None
+        if run is None:
+            self._add_whole(nest, blocks)
+        elif self._bodies.is_new(run):
+            self.module.text.complete(run.args[0])
+        if pairs_of_nest:
+            self._nests.append(ElementwiseNest(nest.before, self.b.block, pairs_of_nest, run))
+
+    def _add_whole(self, nest: OpenNest, blocks: Sequence[Any]) -> None:
         """Record a loop nest that is in no loop of another one, and may become a function."""
-        cost = size * sum(len(block.instructions) for block in blocks)
+        cost = nest.size * sum(len(block.instructions) for block in blocks)
         self._cost += cost
-        if not self.is_repeated or size >= SEPARABLE:
+        if not self.is_repeated or nest.size >= SEPARABLE:
             known = math.inf if self.is_repeated else cost
-            self._wholes.append(OutermostLoopNest(before, blocks, self.b.block, known))
+            self._wholes.append(OutermostLoopNest(nest.before, blocks, self.b.block, known))
 
     def _unless_empty(self, counts: Sequence[int]) -> Any:
         """Emit a branch that skips loops with zero iterations.
@@ -192,14 +198,14 @@ class Emitter(Storage):
         self.b.position_at_end(inside)
         return skipped
 
-    def _share(self, before: Any, first: int, outermost: Any, shared: int, work: int) -> Any:
-        number, rounds, *_ = outermost
-        if 1 < count_of_threads() <= rounds:
-            wakes = work >= WAKES or self.is_repeated
-            return taken_apart(
-                self, before, first, number, rounds, self.b.block, self._on_stack[:shared], wakes
-            )
-        return None
+    def _share(self, nest: OpenNest, work: int) -> Any:
+        """Let the thread pool run the nest. Return the call that does so, or None if the nest stays as it is."""
+        number, rounds, *_ = nest.loops[0]
+        if not 1 < count_of_threads() <= rounds:
+            return None
+        wakes = work >= WAKES or self.is_repeated
+        shared = self._on_stack[: nest.shared]
+        return taken_apart(self, nest.before, nest.first, number, rounds, self.b.block, shared, wakes)
 
     def _open(self, count: int, opened: list[Any]) -> Register:
         if count in (0, 1):
@@ -215,6 +221,16 @@ class Emitter(Storage):
         number.add_incoming(self.word(0), before)
         opened.append((number, count, body, end))
         return number
+
+    def _close_loops(self, nest: OpenNest, group: Any, properties: Sequence[Any]) -> None:
+        """End the loops of a nest, the innermost first."""
+        hints: Sequence[Any] = ()
+        if nest.loops:
+            innermost = typical(nest.loops[-1][1])
+            hints = of_body(self.function.blocks[nest.first :], innermost, nest.each_once)
+        for entry in reversed(nest.loops):
+            self._close(entry, group, [*properties, *hints])
+            hints = ()
 
     def _close(self, entry: Any, group: Any, properties: Any) -> None:
         number, _, body, end = entry
