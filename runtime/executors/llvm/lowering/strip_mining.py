@@ -12,8 +12,10 @@ the last block overlaps the one before; the overlapping elements are computed tw
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
 
 from ....ir.graph import Graph, Operation
 from ....ir.value_types import TensorType
@@ -35,14 +37,32 @@ _WORTH = 32
 
 
 class TensorBlock(LazyValue):
-    """The part of a tensor in a block, in memory of its own."""
+    """The part of a loop-carried tensor in a block, in memory of its own."""
 
-    def __init__(self, whole: LazyValue, own: Buffer) -> None:
-        super().__init__(whole.dtype, whole.shape)
-        self.own = own
+    def __init__(self, e: Emitter, start: LazyValue, result: Buffer, size: int) -> None:
+        super().__init__(start.dtype, start.shape)
+        self._start, self._result = start, result
+        # Blocks have a distance from each other that avoids 4K aliasing.
+        self._address = e.buffer(size * start.dtype.size + _APART, apart=True)
+
+    def read(self, e: Emitter) -> TensorBlock:
+        """Return this block as a value, as a `ScalarSlot` returns its scalar."""
+        return self
 
     def element(self, e: Emitter, index: Index) -> Any:
-        return e.load(self.dtype, self.own.address, index.local)
+        return e.load(self.dtype, self._address, index.local)
+
+    def set(self, e: Emitter, index: Index, element: Any) -> None:
+        """Store an element of the block."""
+        e.store(self.dtype, self._address, index.local, element)
+
+    def fetch(self, e: Emitter, index: Index) -> None:
+        """Copy an element of the initial value into the block."""
+        self.set(e, index, self._start.at(e, index))
+
+    def put_back(self, e: Emitter, index: Index) -> None:
+        """Copy an element of the block into the final value."""
+        e.store(self.dtype, self._result.address, index.flat(e), self.at(e, index))
 
 
 def shape_of_blocks(operation: Operation) -> Shape | None:
@@ -53,19 +73,12 @@ def shape_of_blocks(operation: Operation) -> Shape | None:
         return None
     if len(shapes) != 1 or not all(isinstance(value.spec, TensorType) for value in operation.outputs):
         return None
-    (shape,) = shapes
-    if TensorType(operation.outputs[0].dtype, shape).shape is None or _size(shape) < _WORTH:
+    shape: Any = shapes.pop()
+    if TensorType(operation.outputs[0].dtype, shape).shape is None or math.prod(shape) < _WORTH:
         return None
     if not _is_scalar_graph(test) or not _goes_by_elements(body, shape):
         return None
-    return shape  # type: ignore[return-value]
-
-
-def _size(shape: Any) -> int:
-    size = 1
-    for one in shape:
-        size *= one
-    return size
+    return tuple(shape)
 
 
 def _is_scalar_graph(graph: Graph) -> bool:
@@ -98,103 +111,90 @@ def run_in_blocks(
 ) -> list[LazyValue]:
     """Emit the loop over blocks; return the final loop-carried values."""
     e = region.e
-    test, body = operation.regions
-    size = _size(shape)
+    elements = math.prod(shape)
     widest = max(value.dtype.size for value in operation.outputs if value.shape)
-    block = min(BLOCK // widest, size)
-    starts = [region.scalar(node) if not node.shape else region.readable(node) for node in state]
-    registers = [ScalarSlot(e, node) if not node.shape else None for node in starts]  # type: ignore[arg-type]
+    size = min(BLOCK // widest, elements)
+    starts = [region.readable(node) if node.shape else region.scalar(node) for node in state]
     results = [Buffer.new(e, node.dtype, shape) if node.shape else None for node in starts]
-    own = [_block(e, node, block) if node.shape else None for node in starts]
-    rounds = e.slot(integer(64))
-    last = e.word(size - block)
-    with e.nest([-(-size // block)], parallel=False) as numbers:
-        ahead = e.times(numbers[0] if numbers else e.word(0), block)
-        base = e.b.select(e.b.icmp_signed("<", ahead, last), ahead, last)
-        _each(e, shape, block, base, starts, own, inward=True, results=results)
-        for register, start in zip(registers, starts, strict=True):
-            if register is not None:
-                register.write(e, start.value)  # type: ignore[attr-defined]
-        e.b.store(e.word(0), rounds)
-        head, inside, after = e.block("test"), e.block("body"), e.block("after")
-        e.b.branch(head)
-        with region.inside(), e.repeatedly(), e.into(head):
-            now: list[LazyValue] = [
-                mine if each is None else each.read(e)  # type: ignore[misc]
-                for each, mine in zip(registers, own, strict=True)
-            ]
-            number = e.b.load(rounds, typ=integer(64))
-            leave_after(e, operation, number, after)
-            (go,) = region.inner(test, [*now, *invariants]).run()
-            e.b.cbranch(region.register(go), inside, after)
-            with e.into(inside):
-                _step(region.inner(body, [*now, *invariants]), registers, own, shape, block, base)
-                following = e.b.add(number, e.word(1), flags=("nuw", "nsw"))
-                e.b.store(following, rounds)
-                listen(e, following, block)
-                e.b.branch(head)
-        e.b.position_at_end(after)
-        _each(e, shape, block, base, starts, own, inward=False, results=results)
-    e.work += size
-    return [
-        result if each is None else each.read(e)  # type: ignore[misc]
-        for each, result in zip(registers, results, strict=True)
+    slots: list[Any] = [
+        ScalarSlot(e, start) if result is None else TensorBlock(e, start, result, size)  # type: ignore[arg-type]
+        for start, result in zip(starts, results, strict=True)
     ]
+    last = e.word(elements - size)
+    with e.nest([-(-elements // size)], parallel=False) as (number,):
+        ahead = e.times(number, size)
+        block = _Block(shape, size, e.b.select(e.b.icmp_signed("<", ahead, last), ahead, last))
+        with block.each(e) as index:
+            for slot in _tensors(slots):
+                slot.fetch(e, index)
+        for slot, start in zip(slots, starts, strict=True):
+            if isinstance(slot, ScalarSlot):
+                slot.write(e, start.value)  # type: ignore[attr-defined]
+        _run_block(region, operation, slots, invariants, block)
+        with block.each(e) as index:
+            for slot in _tensors(slots):
+                slot.put_back(e, index)
+    e.work += elements
+    return [slot.read(e) if result is None else result for slot, result in zip(slots, results, strict=True)]
 
 
-def _block(e: Emitter, node: LazyValue, block: int) -> TensorBlock:
-    """Allocate a block of a tensor, at a distance from others that avoids 4K aliasing."""
-    address = e.buffer(block * node.dtype.size + _APART, apart=True)
-    return TensorBlock(node, Buffer(node.dtype, (block,), address, is_own=True))
+class _Block(NamedTuple):
+    """The block of elements that the emitted code works on: `size` elements from `first` on."""
+
+    shape: Shape
+    size: int
+    first: Register
+
+    @contextmanager
+    def each(self, e: Emitter, in_registers: bool = False) -> Iterator[Index]:
+        """Emit a loop over the elements, and yield the index of one in the whole tensor."""
+        with e.nest([self.size], in_registers=in_registers) as (number,):
+            index = Index(self.shape, [(0, len(self.shape), e.plus(self.first, number))])
+            index.local = number
+            yield index
 
 
-def _step(
-    inner: Region,
-    registers: Sequence[ScalarSlot | None],
-    own: Sequence[TensorBlock | None],
-    shape: Shape,
-    block: int,
-    base: Register,
+def _tensors(slots: Sequence[Any]) -> list[TensorBlock]:
+    return [slot for slot in slots if isinstance(slot, TensorBlock)]
+
+
+def _run_block(
+    region: Region, operation: Operation, slots: Sequence[Any], invariants: Sequence[LazyValue], block: _Block
 ) -> None:
+    """Emit the user's loop for one block of elements."""
+    e = region.e
+    test, body = operation.regions
+    rounds = e.slot(integer(64))
+    e.b.store(e.word(0), rounds)
+    head, inside, after = e.block("test"), e.block("body"), e.block("after")
+    e.b.branch(head)
+    with region.inside(), e.repeatedly(), e.into(head):
+        now = [slot.read(e) for slot in slots]
+        number = e.b.load(rounds, typ=integer(64))
+        leave_after(e, operation, number, after)
+        (go,) = region.inner(test, [*now, *invariants]).run()
+        e.b.cbranch(region.register(go), inside, after)
+        with e.into(inside):
+            _step(region.inner(body, [*now, *invariants]), slots, block)
+            following = e.b.add(number, e.word(1), flags=("nuw", "nsw"))
+            e.b.store(following, rounds)
+            listen(e, following, block.size)
+            e.b.branch(head)
+    e.b.position_at_end(after)
+
+
+def _step(inner: Region, slots: Sequence[Any], block: _Block) -> None:
     """Emit one iteration: scalars in registers, elements of the block in place."""
     e = inner.e
     outputs = inner.run()
-    with e.nest([block], in_registers=True) as numbers:
-        index = _index(e, shape, base, numbers[0])
-        tensors = [(node, mine) for node, mine in zip(outputs, own, strict=True) if mine is not None]
-        found = [node.at(e, index) for node, _ in tensors]
-        for (node, mine), element in zip(tensors, found, strict=True):
-            if node is not mine:
-                e.store(mine.dtype, mine.own.address, numbers[0], element)
-    for node, register in zip(outputs, registers, strict=True):
-        if register is not None:
-            register.write(e, inner.scalar(node).value)
-
-
-def _each(
-    e: Emitter,
-    shape: Shape,
-    block: int,
-    base: Register,
-    starts: Sequence[LazyValue],
-    own: Sequence[TensorBlock | None],
-    inward: bool,
-    results: Sequence[Buffer | None],
-) -> None:
-    """Copy the elements of a block from the operands, or to the results."""
-    with e.nest([block]) as numbers:
-        index = _index(e, shape, base, numbers[0])
-        for start, mine, result in zip(starts, own, results, strict=True):
-            if mine is None or result is None:
-                continue
-            if inward:
-                e.store(mine.dtype, mine.own.address, numbers[0], start.at(e, index))
-            else:
-                e.store(mine.dtype, result.address, index.flat(e), mine.at(e, index))
-
-
-def _index(e: Emitter, shape: Shape, base: Register, number: Register) -> Index:
-    """Return the index in the whole tensor of an element of a block."""
-    index = Index(shape, [(0, len(shape), e.plus(base, number))])
-    index.local = number
-    return index
+    with block.each(e, in_registers=True) as index:
+        tensors = [
+            (node, slot) for node, slot in zip(outputs, slots, strict=True) if isinstance(slot, TensorBlock)
+        ]
+        elements = [node.at(e, index) for node, _ in tensors]
+        for (node, slot), element in zip(tensors, elements, strict=True):
+            if node is not slot:
+                slot.set(e, index, element)
+    for node, slot in zip(outputs, slots, strict=True):
+        if isinstance(slot, ScalarSlot):
+            slot.write(e, inner.scalar(node).value)
