@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import agc.runtime as tf
 import pytest
 from agc.runtime.executors.llvm.call import native_call
+
+from .entered_code import entered
 
 needs_extension = pytest.mark.skipif(
     not native_call.is_available(), reason=f"no C extension: {native_call.extension()}"
@@ -22,20 +23,9 @@ def compiled(python_function: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def frames(call: Any, *args: Any, **kwargs: Any) -> tuple[Any, list[str]]:
-    """The result of a call, and the functions of Python that it went through."""
-    seen: list[str] = []
-
-    def note(frame: Any, event: str, _: Any) -> None:
-        if event == "call":
-            seen.append(frame.f_code.co_qualname)
-
-    before = sys.getprofile()
-    sys.setprofile(note)
-    try:
-        result = call(*args, **kwargs)
-    finally:
-        sys.setprofile(before)
-    return result, seen
+    """Return the result of a call, and the names of the Python functions that it enters."""
+    result, codes = entered(call, *args, **kwargs)
+    return result, [code.co_qualname for code in codes]
 
 
 def goes_shortest(call: Any, *args: Any, **kwargs: Any) -> bool:

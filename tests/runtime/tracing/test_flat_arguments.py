@@ -5,7 +5,6 @@ from __future__ import annotations
 import collections
 import dataclasses
 import random
-import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +14,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.tracing.flat_arguments import FlatArguments
+from support.entered_code import entered
 
 
 class Float(float):
@@ -180,22 +180,10 @@ def test_structures() -> None:
 
 
 def files_of(call: Callable[[], Any]) -> set[str]:
-    """The files of the project that a call enters, without generated code."""
-    seen: set[str] = set()
+    """Return the files of the project that a call enters, without generated code."""
     root = str(Path(tf.__file__).parent)
-
-    def note(frame: Any, event: str, _: Any) -> None:
-        name = frame.f_code.co_filename
-        if event == "call" and name.startswith(root) and name.endswith(".py"):
-            seen.add(name)
-
-    before = sys.getprofile()
-    sys.setprofile(note)
-    try:
-        call()
-    finally:
-        sys.setprofile(before)
-    return seen
+    files = {code.co_filename for code in entered(call)[1]}
+    return {name for name in files if name.startswith(root) and name.endswith(".py")}
 
 
 def test_a_call_enters_few_files() -> None:

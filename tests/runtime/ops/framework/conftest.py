@@ -7,19 +7,17 @@ from typing import Any
 import agc.runtime as tf
 import pytest
 from agc.runtime.autodiff import tape, tape_plans
-from agc.runtime.core.export import EXPORTED
 from agc.runtime.ops.arrays.getitem import getitem
-from agc.runtime.ops.framework.op import REGISTRY
 from agc.runtime.ops.framework.operator_overloads import OPERATORS
 from agc.runtime.ops.state import variable_ops
+from support.eager_calls import all_operations
 
 
 @pytest.fixture(params=["c", "python"])
 def language(request: Any, monkeypatch: Any) -> Any:
     """Run a test with the C extension, and without it."""
     if request.param == "python":
-        cached = [value for value in [*EXPORTED.values()] if isinstance(value, type(tf.concat))]
-        for operation in [*REGISTRY.values(), *cached]:
+        for operation in all_operations():
             monkeypatch.setattr(operation, "__call__", operation._call)
         for kind in (tf.Tensor, tf.Variable):
             for name, method in OPERATORS.items():

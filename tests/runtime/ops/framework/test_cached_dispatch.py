@@ -13,15 +13,15 @@ from typing import Any
 import agc.runtime as tf
 import numpy as np
 import pytest
-from agc.runtime.core.export import EXPORTED
 from agc.runtime.core.gc_pause import Pause
 from agc.runtime.ir.builder import stack
 from agc.runtime.ops.framework.cached_dispatch import cached_dispatch
 from agc.runtime.ops.framework.eager_calls import EagerCall
 from support.each_case import each_case
+from support.eager_calls import cached_functions
 
 X = np.arange(6, dtype=np.float32).reshape(2, 3)
-CACHED = [value for value in [*EXPORTED.values()] if isinstance(value, type(tf.concat))]
+CACHED = cached_functions()
 
 
 @pytest.fixture(autouse=True, params=["c", "python"])
