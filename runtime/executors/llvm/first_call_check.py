@@ -16,15 +16,15 @@ chaotic, and may differ, if its results change by as much with its inputs, and n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from ...core.freed_memory import return_freed_memory
+from ..plan.plan import Plan
 from . import unit_cache
 from .jit_function import JitFunction
-from .result_differences import FAR, LAST_BIT, difference, is_chaotic
+from .moved_inputs import LAST_BIT, Shares, moved_array, moved_if_array, with_moved_constants
+from .result_differences import FAR, difference, is_chaotic
 from .rounding_doubts import Doubts, Places
 from .runtime_library import free_kept_memory
 
@@ -86,9 +86,8 @@ def compared(
     if unlike and not is_large:
         moved = _of_moved_inputs(native, plan, arguments, before, unlike)
     text = _examined(found, wanted, moved, unlike, doubts) if unlike else ""
-    if text and moved and not is_large:
-        far = _of_far_inputs(native, plan, arguments, before, unlike)
-        text = "" if any(is_chaotic(found, wanted, moved, each) for each in far) else text
+    if text and not is_large and _is_chaotic(native, plan, arguments, before, found, wanted, unlike):
+        text = ""
     key = native.stored_key(arguments)
     if text == "" and key is not None:
         unit_cache.trust(key)
@@ -133,22 +132,35 @@ def _insensitive(
     return None if difference(found, wanted, moved, ROUNDING, places=places) is None else text
 
 
-def _of_far_inputs(
+def _is_chaotic(
     native: JitFunction,
     plan: Runner,
     arguments: Sequence[Any],
     before: Mapping[int, Any],
-    needed: Collection[int],
-) -> Iterator[Mapping[int, Any]]:
-    """Yield the plan's results if its float inputs change by many last bits.
+    found: Sequence[Any],
+    wanted: Sequence[Any],
+    unlike: set[int],
+) -> bool:
+    """Return whether results differ by no more than the plan's change with other last bits of inputs or constants.
 
-    Those of 16 bits have few bits, so they change by the last one.
+    These change also by `FAR` last bits. Floats of 16 bits have too few bits for that.
     """
-    for factor in (FAR, -FAR):
-        shares = LAST_BIT | {size: factor * LAST_BIT[size] for size in (4, 8)}
-        far = _of_moved_inputs(native, plan, arguments, before, needed, shares)
-        if far is not None:
-            yield far
+    shares = [LAST_BIT | {size: factor * LAST_BIT[size] for size in (4, 8)} for factor in (1, FAR, -FAR)]
+    for changes_constants in (False, True):
+        near, *others = (
+            _of_moved_inputs(
+                native,
+                Plan(with_moved_constants(native.graph, share)).run if changes_constants else plan,
+                arguments,
+                before,
+                unlike,
+                share,
+            )
+            for share in shares
+        )
+        if near and any(far and is_chaotic(found, wanted, near, far) for far in others):
+            return True
+    return False
 
 
 def is_trusted(native: JitFunction, arguments: Sequence[Any]) -> bool:
@@ -163,7 +175,7 @@ def _of_moved_inputs(
     arguments: Sequence[Any],
     before: Mapping[int, Any],
     needed: Collection[int],
-    shares: Mapping[int, float] = LAST_BIT,
+    shares: Shares = LAST_BIT,
 ) -> dict[int, Any] | None:
     """Return the plan's results and new values of variables if the last bits of its float inputs change, by number.
 
@@ -179,29 +191,9 @@ def _of_moved_inputs(
         for copy in sorted(given.values(), key=lambda copy: copy._array.nbytes):
             total += copy._array.nbytes
             if total <= _MOST_MOVED:
-                copy._array = _moved(copy._array, shares)
-        inputs = [given[id(x)] if id(x) in given else _moved_if_array(x, shares) for x in arguments]
+                copy._array = moved_array(copy._array, shares)
+        inputs = [given[id(x)] if id(x) in given else moved_if_array(x, shares) for x in arguments]
         results = [*plan(inputs), *(copy._array for copy in given.values())]
     except Exception:  # moved inputs may fail a check of the program, or memory is short
         return None
     return {i: x for i, x in enumerate(results) if i in needed or getattr(x, "nbytes", 0) <= _KEPT}
-
-
-def _moved_if_array(argument: Any, shares: Mapping[int, float]) -> Any:
-    return _moved(argument, shares) if isinstance(argument, (np.ndarray, np.generic)) else argument
-
-
-def _moved(array: Any, shares: Mapping[int, float]) -> Any:
-    """Return floats with changed last bits, except zeros, infinities and NaN; other arrays unchanged.
-
-    Args:
-        shares: the share of a number that changes, by the size of the number in bytes.
-    """
-    moved = np.array(array, order="C")
-    if moved.dtype.kind in "fc" and moved.dtype.num < 256:  # dtypes of NumPy only, not of extensions
-        flat = moved.reshape(-1).view(moved.real.dtype)
-        changes = np.abs(flat) * flat.dtype.type(shares[flat.dtype.itemsize])
-        changes[1::2] *= -1
-        changes[~np.isfinite(changes)] = 0
-        flat += changes
-    return moved

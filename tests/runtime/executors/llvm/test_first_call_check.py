@@ -165,6 +165,21 @@ def test_programs_that_multiply_rounding_errors_have_no_difference() -> None:
     assert unlike(other.astype(np.int32) + 1, chosen, weights)
 
 
+def test_chaos_may_begin_at_constants() -> None:
+    def tossed(steps: Any) -> Any:
+        angle, speed = 2.5, 0.1
+        for _ in tf.range(steps):
+            speed -= 1.7 * tf.sin(angle) - 0.3
+            angle += speed
+        return angle
+
+    def run(found: float, steps: int) -> str | None:
+        return unlike(np.float32(found), tossed, np.int32(steps))
+
+    assert run(-100.0, 1000) == ""
+    assert run(2.0, 2) == "number 0, float32[], differs by 2.05 in 1 elements"
+
+
 def test_a_few_elements_may_differ_more_but_not_the_same_ones_again() -> None:
     """As in the gradient of a ReLU of a number next to zero."""
     x = np.linspace(-1, 1, 64, dtype=np.float32)
@@ -369,7 +384,7 @@ def test_variables_without_room_for_copies_are_not_compared(
     def full(array: Any, shares: Any) -> None:
         raise MemoryError
 
-    monkeypatch.setattr(first_call_check, "_moved", full)
+    monkeypatch.setattr(first_call_check, "moved_array", full)
     arguments = [np.array([0.5], np.float32), total]
     results, text = compared(native, plan, arguments)
     assert text is None
