@@ -71,7 +71,7 @@ class _VariableWatcher:
 
     def _look_at(self, inputs: Sequence[Any]) -> None:
         for x in inputs:
-            if isinstance(x, Variable) and x.trainable:
+            if type(x) is not EagerTensor and isinstance(x, Variable) and x.trainable:
                 self.found[id(x)] = x
 
 
@@ -114,8 +114,11 @@ def _called(
 ) -> Any:
     """Call the function; return its result with its custom gradient. If `hidden`, no tape records its operations."""
     converted = api.convert(function) if current() is not None else function
-    leaves = list(map(_tensor, nest.flatten(args)))
-    args = nest.pack_sequence_as(args, leaves) if any(map(nest.is_nested, args)) else tuple(leaves)
+    has_nests = any(map(nest.is_nested, args))
+    leaves = [
+        x if type(x) is EagerTensor else _tensor(x) for x in (nest.flatten(args) if has_nests else args)
+    ]
+    args = nest.pack_sequence_as(args, leaves) if has_nests else tuple(leaves)
     watcher = _VariableWatcher()
     with recording_by([watcher] if hidden else [*recorders(), watcher]):
         both = converted(*args, **kwargs)
@@ -125,15 +128,15 @@ def _called(
             f"custom_gradient: {name} must return a pair, its result and a function for its gradients"
         )
     result, grad = both
-    flat = [convert_to_tensor(x) for x in nest.flatten(result)]
+    is_nest = nest.is_nested(result)
+    flat = [convert_to_tensor(x) for x in nest.flatten(result)] if is_nest else [convert_to_tensor(result)]
     are_tensors = [isinstance(x, Tensor) for x in leaves]
     arguments = list(itertools.compress(leaves, are_tensors))
     variables = [v for v in watcher.found.values() if not any(v is x for x in leaves)]
     pullback = _Gradient(grad, are_tensors, variables)
     builder = current()
-    if builder is None:
-        return nest.pack_sequence_as(result, _eagerly(flat, arguments, pullback))
-    return nest.pack_sequence_as(result, _in_graph(builder, flat, arguments, pullback))
+    found = _in_graph(builder, flat, arguments, pullback) if builder else _eagerly(flat, arguments, pullback)
+    return nest.pack_sequence_as(result, found) if is_nest else found[0]
 
 
 def _tensor(x: Any) -> Any:
@@ -167,7 +170,7 @@ class _Gradient:
                 )
         else:
             found, of_variables = self.grad(*grads), []
-        flat = [None] if found is None else nest.flatten(found)
+        flat = nest.flatten(found) if nest.is_nested(found) else [found]
         tensors = sum(self.are_tensors)
         if len(flat) not in (len(self.are_tensors), tensors):
             raise ValueError(
@@ -187,7 +190,7 @@ def _takes_variables(grad: Callable[..., Any]) -> bool:
 
 def _eagerly(flat: list[Any], arguments: list[Any], pullback: _Gradient) -> list[Any]:
     """Return new tensors with the same values, and record them with the gradient `pullback` on the tapes."""
-    outputs: list[Any] = [EagerTensor(x._array) for x in flat]
+    outputs: list[Any] = [EagerTensor(x._array, x._kind) for x in flat]
 
     def back(grads: Grads, wanted: Sequence[bool]) -> Grads:
         return pullback.back([zeros_for(y) if g is None else g for g, y in zip(grads, outputs, strict=True)])

@@ -168,6 +168,8 @@ class GradientTape(_TapeState):
 
     def keep(self, record: Record) -> None:
         """Record an operation if one of its inputs is watched or depends on a watched tensor."""
+        if keep_fast is not None and keep_fast(self, record):
+            return
         self._accessed(record.inputs)
         if any(key_of(x) in self._tracked and carries_gradient(x) for x in record.inputs):
             assert self._records is not None
@@ -443,6 +445,7 @@ if native is not None:
         tape=GradientTape, record=EagerRecord, own_files=own_files, carries_gradient=carries_gradient
     )
 computed_fast = native.tape_computed if native else computed
+keep_fast = native.tape_keep if native else None
 
 
 def _with_a_value(x: EagerTensor, builder: Builder) -> Any:

@@ -70,6 +70,8 @@ static PyMethodDef functions[] = {
      "read(variable, recorders)\n--\n\nReturn the present value of a variable, and record the read."},
     {"tape_computed", (PyCFunction)(void (*)(void))computed_on_tape, METH_FASTCALL,
      "tape_computed(tape, op, inputs, attrs, outputs)\n--\n\nRecord an operation if the tape tracks an input."},
+    {"tape_keep", (PyCFunction)(void (*)(void))keep_on_tape, METH_FASTCALL,
+     "tape_keep(tape, record)\n--\n\nAppend a record if the tape tracks an input; return False if not all tensors are eager."},
     {"flow_parts", (PyCFunction)(void (*)(void))flow_parts, METH_FASTCALL,
      "flow_parts(numbers, tensors, parts, records, handing_on, values)\n--\n\nAppend the parts of a flow's key for "
      "records and some tensors; return whether all have parts."},

@@ -5,8 +5,7 @@
    autodiff/tape.py and tape_plans.py have the same in Python. */
 
 #include "native_keys.h"
-
-#define SITE_BITS 8 /* of the number of sites that are kept */
+#include "native_sites.h"
 
 enum { RECORD_OP, RECORD_INPUTS, RECORD_ATTRS, RECORD_OUTPUTS, RECORD_SITE, RECORD_SLOTS };
 static const char *const record_names[RECORD_SLOTS] = {"op", "inputs", "attrs", "outputs", "site"};
@@ -14,7 +13,7 @@ static const char *const record_names[RECORD_SLOTS] = {"op", "inputs", "attrs", 
 enum { TAPE_BUILDER, TAPE_RECORDS, TAPE_TRACKED, TAPE_SLOTS };
 static const char *const tape_names[TAPE_SLOTS] = {"_builder", "_records", "_tracked"};
 
-static PyObject *Tape, *Record, *KeptAttributes, *own_files, *carries; /* set by `register` when tapes are imported */
+static PyObject *Tape, *Record, *KeptAttributes, *carries; /* set by `register` when tapes are imported */
 static Py_ssize_t record_slots[RECORD_SLOTS], tape_slots[TAPE_SLOTS];
 static PyObject *read_variable, *no_attributes; /* the operation that reads a variable */
 static PyObject *name_computed, *name_accessed, *name_carries, *name_value;
@@ -64,65 +63,32 @@ static int is_carrier(PyObject *y)
     return found;
 }
 
-/* Return whether code belongs to this library; -1 with an exception. */
-static int is_own_code(PyCodeObject *code)
-{
-    PyObject *own = Py_XNewRef(PyDict_GetItemWithError(own_files, code->co_filename));
-    if (own == NULL && !PyErr_Occurred()) own = PyObject_GetItem(own_files, code->co_filename);
-    Py_XDECREF(own);
-    return own == NULL ? -1 : own != Py_None;
-}
-
-/* Return the code object and the instruction of a frame, which are most often those of one before; NULL without an
-   exception for a frame of this library. */
-static PyObject *site_in(PyFrameObject *frame)
-{
-    static PyObject *sites[1 << SITE_BITS];
-    PyCodeObject *code = PyFrame_GetCode(frame);
-    int at = PyFrame_GetLasti(frame), is_own = 0;
-    PyObject **found = sites + ((((uintptr_t)code >> 4) + (uintptr_t)at * 0x9E3779B1u) & ((1 << SITE_BITS) - 1));
-    int is_known = *found != NULL && PyTuple_GET_ITEM(*found, 0) == (PyObject *)code
-        && PyLong_AsLong(PyTuple_GET_ITEM(*found, 1)) == at;
-    if (!is_known && (is_own = is_own_code(code)) == 0) {
-        PyObject *made = Py_BuildValue("(Oi)", code, at);
-        if (made != NULL) Py_XSETREF(*found, made);
-        is_known = made != NULL;
-    }
-    Py_DECREF(code);
-    return is_known ? Py_NewRef(*found) : NULL;
-}
-
-/* Return the site of the innermost frame of user code; None if there is none. */
-static PyObject *site(void)
-{
-    PyObject *found = NULL;
-    PyFrameObject *frame = PyThreadState_GetFrame(PyThreadState_Get()), *back;
-    for (; frame != NULL && found == NULL && !PyErr_Occurred(); Py_DECREF(frame), frame = back) {
-        found = site_in(frame);
-        back = found == NULL ? PyFrame_GetBack(frame) : NULL;
-    }
-    Py_XDECREF(frame);
-    return found != NULL || PyErr_Occurred() ? found : Py_NewRef(Py_None);
-}
-
-static int add_record(PyObject *records, PyObject *const *parts)
+/* Return a new record of an operation, inputs, attributes and outputs. */
+static PyObject *new_record(PyObject *const *parts)
 {
     PyObject *made = ((PyTypeObject *)Record)->tp_alloc((PyTypeObject *)Record, 0);
+    for (int i = 0; made != NULL && i < RECORD_SITE; i++) AT(made, record_slots[i]) = Py_NewRef(parts[i]);
+    return made;
+}
+
+/* Append a record, or a new one of `parts` if that is NULL, with the line of user code. */
+static int add_record(PyObject *records, PyObject *record, PyObject *const *parts)
+{
+    PyObject *made = record == NULL ? new_record(parts) : Py_NewRef(record);
     if (made == NULL) return -1;
-    for (int i = 0; i < RECORD_SITE; i++) AT(made, record_slots[i]) = Py_NewRef(parts[i]);
-    AT(made, record_slots[RECORD_SITE]) = site();
+    Py_XSETREF(AT(made, record_slots[RECORD_SITE]), site());
     int failed = AT(made, record_slots[RECORD_SITE]) == NULL ? -1 : PyList_Append(records, made);
     Py_DECREF(made);
     return failed;
 }
 
-/* Record an operation, given as op, inputs, attributes and outputs, if the tape tracks an input. */
-static int tape_computed(PyObject *tape, PyObject *const *parts)
+/* Record an operation, given as op, inputs, attributes and outputs, or as a record with these inputs and outputs, if the
+   tape tracks an input. */
+static int add_if_tracked(PyObject *tape, PyObject *record, PyObject *const *parts)
 {
     PyObject *tracked = AT(tape, tape_slots[TAPE_TRACKED]), *records = AT(tape, tape_slots[TAPE_RECORDS]);
     PyObject *inputs = parts[RECORD_INPUTS], *outputs = parts[RECORD_OUTPUTS];
     int is_wanted = 0, failed = 0;
-    if (AT(tape, tape_slots[TAPE_BUILDER]) != Py_None) return 0;
     if (tracked == NULL || !PySet_CheckExact(tracked) || records == NULL || !PyList_CheckExact(records)) {
         PyErr_SetString(PyExc_TypeError, "the tape does not record");
         return -1;
@@ -136,7 +102,7 @@ static int tape_computed(PyObject *tape, PyObject *const *parts)
         is_wanted |= found > 0;
     }
     outputs = failed == 0 && is_wanted ? PySequence_Fast(outputs, "outputs") : NULL;
-    if (is_wanted && failed == 0) failed = outputs == NULL ? -1 : add_record(records, parts);
+    if (is_wanted && failed == 0) failed = outputs == NULL ? -1 : add_record(records, record, parts);
     for (Py_ssize_t i = 0; failed == 0 && outputs != NULL && i < PySequence_Fast_GET_SIZE(outputs); i++) {
         PyObject *y = PySequence_Fast_GET_ITEM(outputs, i);
         int carries_any = is_carrier(y);
@@ -147,6 +113,35 @@ static int tape_computed(PyObject *tape, PyObject *const *parts)
     Py_XDECREF(inputs);
     Py_XDECREF(outputs);
     return failed;
+}
+
+static int tape_computed(PyObject *tape, PyObject *const *parts)
+{
+    return AT(tape, tape_slots[TAPE_BUILDER]) == Py_None ? add_if_tracked(tape, NULL, parts) : 0;
+}
+
+/* Return whether a list has only eager tensors, variables and TensorArrays, whose keys are their addresses. */
+static int are_eager(PyObject *values)
+{
+    int found = values != NULL && PyList_CheckExact(values);
+    for (Py_ssize_t i = 0; found && i < PyList_GET_SIZE(values); i++) {
+        PyObject *x = PyList_GET_ITEM(values, i);
+        found = Py_IS_TYPE(x, Tensor) || IS_A(x, Variable) || IS_A(x, TensorArray);
+    }
+    return found;
+}
+
+/* Append a record with a VJP of its own if the tape tracks an input; return False if Python has to do so. */
+static PyObject *keep_on_tape(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    if (count != 2 || Tape == NULL || !PyObject_TypeCheck(args[0], (PyTypeObject *)Tape) || Record == NULL)
+        return PyErr_Format(PyExc_TypeError, "tape_keep(tape, record)");
+    if (!PyObject_TypeCheck(args[1], ((PyTypeObject *)Record)->tp_base) || AT(args[0], tape_slots[TAPE_BUILDER]) != Py_None)
+        Py_RETURN_FALSE;
+    PyObject *inputs = AT(args[1], record_slots[RECORD_INPUTS]), *outputs = AT(args[1], record_slots[RECORD_OUTPUTS]);
+    if (!are_eager(inputs) || !are_eager(outputs)) Py_RETURN_FALSE;
+    PyObject *parts[] = {NULL, inputs, NULL, outputs};
+    return add_if_tracked(args[0], args[1], parts) < 0 ? NULL : Py_NewRef(Py_True);
 }
 
 static PyObject *computed_on_tape(PyObject *module, PyObject *const *args, Py_ssize_t count)
