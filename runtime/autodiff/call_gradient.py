@@ -19,20 +19,21 @@ from typing import Any, Protocol
 from ..control_flow import state_leaves
 from ..core.variable import Variable
 from ..executors import EXECUTORS, Runner, compiled_by
-from ..ir.builder import recorders
+from ..ir.builder import current, recorders
 from ..ir.captured_tensors import lift_captured
 from ..ir.clone import Substitution, clone_value
 from ..ir.graph import Graph, Value
 from ..ir.value_types import VariableType
-from ..ops.framework.op import eager_result
+from ..ops.framework.eager_calls import KeptAttributes
+from ..ops.framework.op import eager_result, wrap
+from ..ops.framework.region_ops import CALL
 from ..ops.state.variable_ops import read_variable
 from .clone_operations import copied, copied_graph, of
 from .graph_vjp import GraphVjp, zeros_for
-from .inline_calls import CallRecord
 from .loop_invariants import is_repeatable, only_read
 from .replay import Located, replayed
 from .sparse_gradients import public, put_together
-from .tape_records import Grads, Pullback, spec_carries_gradient
+from .tape_records import Grads, Record, spec_carries_gradient
 
 Planner = Callable[[Graph], Runner]
 
@@ -149,25 +150,22 @@ class Differentiable:
     ) -> None:
         self.graph, self.plan, self.is_pure = graph, plan, is_pure
         self.is_repeatable = is_pure or is_repeatable
-        self.ways: dict[tuple[bool, ...], _Ways] = {}  # by the inputs that need a gradient
+        self.ways: dict[tuple[bool, ...], Ways] = {}  # by the inputs that need a gradient
 
     def called(self, arguments: Sequence[Any], tapes: Sequence[Any]) -> list[Any]:
         """Call the graph and record the call on each of the tapes; return the results."""
         flags = [tape.wants(arguments) for tape in tapes]
         wanted = tuple(any(column) for column in zip(*flags, strict=True))
         if wanted not in self.ways:
-            self.ways[wanted] = _Ways(self, wanted)
-        call = _Call(self.ways[wanted], arguments)
-        results = call.forward()
+            self.ways[wanted] = Ways(self, wanted)
+        ways = self.ways[wanted]
+        outputs = ways.outputs(arguments)
         for tape in tapes:
-            if self.is_repeatable:
-                tape.keep(CallRecord(self.graph, arguments, results, call.back))
-            else:
-                tape.keep(Pullback(arguments, results, call.back))
-        return results
+            tape.keep(CallRecord(ways, list(arguments), list(outputs)))
+        return outputs[: len(self.graph.outputs)]
 
 
-class _Ways:
+class Ways:
     """The forward and the backward graph for some of a graph's inputs, both planned."""
 
     def __init__(self, called: Differentiable, wanted: Sequence[bool]) -> None:
@@ -184,6 +182,41 @@ class _Ways:
         self.forward, self.backward = called.plan(self.forward_graph), called.plan(self.backward_graph)
         self.sizes = reversal.sizes  # the number of tensors in the gradient of each input
         self.specs = [output.spec for output in outputs]
+        self.kept: Any = CallAttributes({}, ()) if self._can_join(called.plan) else {}
+        values = [*graph.inputs, *graph.outputs, *self.extra]
+        positions = {value: i for i, value in enumerate(values) if isinstance(value, Value)}
+        self.places = [positions[value] for value in self.saved]
+
+    def _can_join(self, plan: Planner) -> bool:
+        """Return whether the backward graph may become a part of another one, which runs when it would run."""
+        is_default = plan is EXECUTORS["automatic"]
+        return is_default and not any(operation.stateful for operation in self.backward_graph.walk())
+
+    def outputs(self, arguments: Sequence[Any]) -> list[Any]:
+        """Call the forward graph; return the results and the residuals that are no results."""
+        found = self.forward(list(map(_value, arguments)))
+        specs = [x.spec for x in (*self.called.graph.outputs, *self.extra)]
+        return list(map(eager_result, found, specs))
+
+    def gradients(self, arguments: Sequence[Any], outputs: Sequence[Any], dys: Sequence[Any]) -> list[Any]:
+        """Return the tensors in the gradients of the arguments."""
+        values = [*arguments, *outputs]
+        given = [*dys, *[values[i] for i in self.places]]
+        builder = current()
+        if builder is not None:
+            operands = list(map(builder.operand, given))
+            graph = self.backward_graph
+            found = builder.add(CALL, operands, {"name": graph.name}, self.specs, (graph,))
+            return [wrap(value, builder) for value in found]
+        if recorders():
+            if not self.called.is_pure:
+                return replayed(self.backward_graph, given)
+            given_to_slope = [*arguments, *dys]
+            tapes = recording_tapes(given_to_slope)
+            if tapes:
+                return self.slope.called(given_to_slope, tapes)
+        results = self.backward(list(map(_value, given)))
+        return list(map(eager_result, results, self.specs))
 
     @functools.cached_property
     def slope(self) -> Differentiable:
@@ -204,54 +237,44 @@ class _Ways:
         return Differentiable(graph, self.called.plan, is_pure=True)
 
 
-class _Call:
-    """One call, which keeps its residuals for the backward call."""
+class CallAttributes(KeptAttributes):
+    """The part of a call's record that identifies its backward graph, which a plan of a tape may contain."""
 
-    def __init__(self, graphs: _Ways, arguments: Sequence[Any]) -> None:
-        self.ways = graphs
-        self.arguments = arguments
-        self.results: list[Any] = []
-        self.saved: list[Any] = []
+    __slots__ = ()
 
-    def forward(self) -> list[Any]:
-        """Run the forward graph; return the results and keep the residuals."""
-        graph = self.ways.called.graph
-        given = self.ways.forward(list(map(_value, self.arguments)))
-        count = len(graph.outputs)
-        self.results = [
-            eager_result(x, out.spec) for x, out in zip(given[:count], graph.outputs, strict=True)
-        ]
-        known = dict(zip(graph.inputs, self.arguments, strict=True))
-        known |= {
-            out: x for out, x in zip(graph.outputs, self.results, strict=True) if isinstance(out, Value)
-        }
-        known |= {v: eager_result(x, v.spec) for v, x in zip(self.ways.extra, given[count:], strict=True)}
-        self.saved = [known[value] for value in self.ways.saved]
-        return self.results
+
+class CallRecord(Record):
+    """A call of a graph. Its outputs are the results, and then the residuals that are no results."""
+
+    __slots__ = ("ways",)
+
+    def __init__(self, ways: Ways, inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
+        super().__init__(None, inputs, ways.kept, outputs)
+        self.ways = ways
+
+    def on(self, inputs: Sequence[Any], outputs: Sequence[Any]) -> CallRecord:
+        return CallRecord(self.ways, inputs, outputs)
+
+    @property
+    def size(self) -> int:
+        return 1 + len(self.ways.backward_graph.operations)
+
+    @property
+    def graph(self) -> Graph | None:
+        """The graph, if it has no effects; to run it again reads variables with their current contents."""
+        called = self.ways.called
+        return called.graph if called.is_repeatable else None
 
     def back(self, grads: Grads, wanted: Sequence[bool]) -> Grads:
         """Return the gradients of the arguments."""
         outputs = self.ways.called.graph.outputs
         dys = [
             zeros_for(result) if grad is None else grad
-            for grad, result, output in zip(grads, self.results, outputs, strict=True)
+            for grad, result, output in zip(grads, self.outputs, outputs, strict=False)  # residuals follow
             if spec_carries_gradient(output.spec)
         ]
-        found = put_together(self._gradients(dys), self.ways.sizes)
+        found = put_together(self.ways.gradients(self.inputs, self.outputs, dys), self.ways.sizes)
         return [grad if want else None for grad, want in zip(found, wanted, strict=True)]
-
-    def _gradients(self, dys: list[Any]) -> list[Any]:
-        graphs = self.ways
-        arguments = [*dys, *self.saved]
-        if recorders():
-            if not graphs.called.is_pure:
-                return replayed(graphs.backward_graph, arguments)
-            given = [*self.arguments, *dys]
-            tapes = recording_tapes(given)
-            if tapes:
-                return graphs.slope.called(given, tapes)
-        results = graphs.backward(list(map(_value, arguments)))
-        return [eager_result(x, spec) for x, spec in zip(results, graphs.specs, strict=True)]
 
 
 def _value(argument: Any) -> Any:

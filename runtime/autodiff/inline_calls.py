@@ -7,31 +7,12 @@ rounded  v → y           ==>       multiply  v → a       each at its own lin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 from ..ir.graph import Graph
+from .call_gradient import CallRecord
 from .replay import Located
-from .tape_records import Grads, Key, Pullback, Record, carries_gradient
-
-
-class CallRecord(Pullback):
-    """A call of a graph without effects, so that it can be run again.
-
-    Variables are then read with their current contents.
-    """
-
-    __slots__ = ("graph",)
-
-    def __init__(
-        self,
-        graph: Graph,
-        inputs: Sequence[Any],
-        outputs: Sequence[Any],
-        function: Callable[[Grads, Sequence[bool]], Grads],
-    ) -> None:
-        super().__init__(inputs, outputs, function)
-        self.graph = graph
+from .tape_records import Key, Pullback, Record, carries_gradient
 
 
 def opened(records: Sequence[Record], since: Mapping[Key, int]) -> tuple[list[Record], dict[Key, int]]:
@@ -40,19 +21,20 @@ def opened(records: Sequence[Record], since: Mapping[Key, int]) -> tuple[list[Re
     indices = []
     for record in records:
         indices.append(len(found))
-        found += _inside(record) if isinstance(record, CallRecord) else [record]
+        graph = record.graph if isinstance(record, CallRecord) else None
+        found += [record] if graph is None else _inside(record, graph)
     indices.append(len(found))
     return found, {key: indices[number] for key, number in since.items()}
 
 
-def _inside(call: CallRecord) -> list[Record]:
+def _inside(call: Record, graph: Graph) -> list[Record]:
     from .tape import GradientTape
 
     with GradientTape(persistent=True, watch_accessed_variables=False) as tape:
         for x in call.inputs:
             if carries_gradient(x):
                 tape.watch(x)
-        outputs = Located([tape]).outputs(call.graph, call.inputs)
-    handed_out = Pullback(outputs, call.outputs, lambda grads, wanted: grads)
+        outputs = Located([tape]).outputs(graph, call.inputs)
+    handed_out = Pullback(outputs, call.outputs[: len(outputs)], lambda grads, wanted: grads)
     handed_out.site = call.site
     return [*(tape._records or ()), handed_out]

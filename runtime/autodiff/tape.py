@@ -132,6 +132,8 @@ class GradientTape(_TapeState):
         """Watch the trainable variables that an operation reads or assigns, unless the tape shall not."""
         if self._watch_accessed_variables:
             for x in inputs:
+                if type(x) is EagerTensor or id(x) in self._variables:
+                    continue
                 if isinstance(x, Variable) and x.trainable and is_continuous(x.dtype):
                     self._watch(x)
 

@@ -5,8 +5,9 @@
                                                                            return (x.T @ dh,)
 
 Two tapes are the same if they have the same kept calls, tensors of the same types, and the same flow of tensors from
-record to record. A tape with other records, such as calls of functions, has no plan. If a plan runs for long, native
-code is compiled in the background, as for functions, unless the tape has very many records.
+record to record. The backward graphs of calls of functions become parts of the plan. A tape with other records, such as
+custom gradients, has no plan. If a plan runs for long, native code is compiled in the background, as for functions,
+unless the tape has very many records.
 """
 
 from __future__ import annotations
@@ -103,7 +104,7 @@ def flow_parts(
 ) -> bool:
     """Append the parts of a flow's key for records and some tensors; return whether all have parts."""
     for record in records:
-        kept: Any = record.attrs if type(record.attrs) is KeptAttributes else record.op
+        kept: Any = record.attrs if isinstance(record.attrs, KeptAttributes) else record.op
         if kept is record.op and kept not in handing_on:
             return False
         parts.append(kept)
@@ -141,7 +142,10 @@ def _plan(
     since: Mapping[Key, int],
     differentiate: Differentiate,
 ) -> GradientPlan | None:
-    """Trace and plan the backward pass; None if a gradient is not a tensor."""
+    """Trace and plan the backward pass; None if a gradient is not a tensor, or graphs of calls are too large."""
+    size = sum(each.size for each in records)
+    if size > _MOST_COMPILED and size > len(records):
+        return None
     constants = {
         id(x) for record in records if type(record.attrs) is KeptAttributes for x in record.attrs.template
     }
@@ -156,7 +160,7 @@ def _plan(
             return [stand_ins.get(id(x), x) for x in tensors]
 
         found = differentiate(
-            [Record(each.op, traced(each.inputs), each.attrs, traced(each.outputs)) for each in records],
+            [each.on(traced(each.inputs), traced(each.outputs)) for each in records],
             [tuple(traced(target)) for target in targets],
             traced(sources),
             {key_of(stand_ins[key]): i for key, i in since.items() if key in stand_ins},

@@ -83,6 +83,15 @@ class Record:
         """The operation's name; empty if there is none."""
         return "" if self.op is None else self.op.name
 
+    @property
+    def size(self) -> int:
+        """The number of operations in the backward pass of the record, about."""
+        return 1
+
+    def on(self, inputs: Sequence[Any], outputs: Sequence[Any]) -> Record:
+        """Return a record of the same operation on other tensors, which may be symbolic."""
+        return Record(self.op, inputs, self.attrs, outputs)
+
     def input_keys(self) -> list[Key]:
         return list(map(key_of, self.inputs))
 

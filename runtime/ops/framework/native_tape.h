@@ -200,15 +200,16 @@ static int add_all_to_flow(PyObject *const *flow, PyObject *given)
 /* Append the parts for a record: what identifies its operation and attributes, and its inputs and outputs. */
 static int add_record_to_flow(PyObject *const *flow, PyObject *record, PyObject *handing_on)
 {
-    if (!IS_A(record, Record)) return 0;
-    PyObject *kept = AT(record, record_slots[RECORD_ATTRS]);
-    if (!IS_A(kept, KeptAttributes)) {
+    if (!PyObject_TypeCheck(record, ((PyTypeObject *)Record)->tp_base)) return 0;
+    PyObject *kept = AT(record, record_slots[RECORD_ATTRS]), *inputs = AT(record, record_slots[RECORD_INPUTS]);
+    if (kept == NULL || inputs == NULL) return 0; /* those of graphs are in no slots */
+    if (!PyObject_TypeCheck(kept, (PyTypeObject *)KeptAttributes)) {
         kept = AT(record, record_slots[RECORD_OP]);
         int hands_on = PySet_Contains(handing_on, kept);
         if (hands_on <= 0) return hands_on;
     }
     if (PyList_Append(flow[2], kept) < 0) return -1;
-    int found = add_all_to_flow(flow, AT(record, record_slots[RECORD_INPUTS]));
+    int found = add_all_to_flow(flow, inputs);
     return found > 0 ? add_all_to_flow(flow, AT(record, record_slots[RECORD_OUTPUTS])) : found;
 }
 
