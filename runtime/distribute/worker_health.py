@@ -102,7 +102,7 @@ class WorkerHealth:
             found = dict(self._client.key_value_dir_get(ALIVE))
             self._compare(self._slow)
             self.refusal = next((text for _, text in self._client.key_value_dir_get(REFUSED)), "")
-        except Exception:  # the store is in worker 0
+        except Exception:  # of any class: worker 0, which has the store, may be gone
             found = {}
         with self._changed:
             self._rounds += 1

@@ -96,13 +96,13 @@ class Callback:
 
 
 def _guarded(run: Callable[..., None], count: int) -> Callable[[int], int]:
-    """Return a function that returns 0, or FAILED for an error; interrupts propagate."""
+    """Return a function that returns 0, or FAILED for an error. Interrupts propagate."""
     arguments = ctypes.c_size_t * count
 
     def guarded(address: int) -> int:
         try:
             run(*arguments.from_address(address))
-        except Exception:
+        except Exception:  # of any kernel: the plan, which runs next, raises it again
             return FAILED
         return 0
 

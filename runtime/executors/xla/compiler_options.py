@@ -43,6 +43,6 @@ def _are_known() -> bool:
     """Return whether this version of XLA has the option."""
     try:
         jax.jit(lambda: jnp.float32(0)).lower().compile(compiler_options=dict(_QUICK))
-    except Exception:
+    except jax.errors.JaxRuntimeError:  # "No such compile option"
         return False
     return True

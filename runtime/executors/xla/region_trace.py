@@ -201,11 +201,11 @@ def _refuses(operation: Operation, inputs: Sequence[Array]) -> bool:
         return False
     if not all(isinstance(size, int) for x in inputs for size in np.shape(x)):
         return False  # in exports
-    for fill in (0, 1):  # not both are indices out of bounds or a zero divisor
+    for fill in (0, 1):  # one of them is a valid index and no zero divisor
         arrays = [np.broadcast_to(np.array(fill, x.dtype), x.shape) if _is_traced(x) else x for x in inputs]
         try:
             operation.op.compute(*operation.op.grouped(arrays), **operation.attrs)
-        except Exception:
+        except Exception:  # of any kernel, which may only refuse these values
             continue
         return False
     return True

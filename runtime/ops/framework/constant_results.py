@@ -38,7 +38,7 @@ def computed(operation: Operation) -> list[Constant] | None:
     try:
         results = narrow_floats.kernel_of(operation)(*op.grouped(arrays), **operation.attrs)
     except Exception:
-        return None  # the error is raised and reported at run time
+        return None  # an error of any kernel is raised and reported at run time
     many = [results] if len(specs) == 1 and not returns_many(op) else results
     return [_constant(result, spec) for result, spec in zip(many, specs, strict=True)]
 
