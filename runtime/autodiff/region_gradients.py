@@ -38,28 +38,65 @@ from .tape_records import Grads, GraphRecord
 from .while_gradient import while_back
 
 
-def call_back(record: GraphRecord, grads: Grads, wanted: Sequence[bool]) -> Grads:
-    """Return the cotangents of a call: the callee returns its residuals, and a call of the VJP reads them."""
-    (callee,) = record.operation.regions
-    reversal = GraphVjp(callee, [grad is not None for grad in grads], wanted, lambda grad, _: public(grad))
-    flags = reversal.has_gradient
+def regions_back(record: GraphRecord, grads: Grads, wanted: Sequence[bool]) -> Grads:
+    """Return the cotangents of a `call`, `cond` or `switch`.
+
+    Each region returns its residuals, and blanks for those of other regions. The backward operation calls its one
+    region, or makes the same choice.
+    """
+    operation = record.operation
+    first = 0 if operation.op is CALL else 1  # a selector precedes the operands of the regions
+    given = [grad is not None for grad in grads]
+    reversals = [
+        GraphVjp(region, given, wanted[first:], lambda grad, _: public(grad)) for region in operation.regions
+    ]
+    if len(reversals) > 1:
+        for index in range(len(wanted) - first):
+            _agree(reversals, index)
+    flags = [any(column) for column in zip(*(reversal.has_gradient for reversal in reversals), strict=True)]
     if not any(flags):
-        return [None] * len(flags)
-    outputs = reversal.outputs(flags)
-    saved = reversal.saved()
-    reads = steady_reads(reversal.forward.operations, only_read([callee]))
-    given = given_references(record, [reads[value] for value in saved if value in reads])
-    extra = [value for value in saved if value not in callee.inputs and value not in reads]
-    results = extend(record, [reversal.forward_graph(extra)], [value.spec for value in extra])
-    passed = dict(zip(callee.inputs, record.inputs, strict=True)) | dict(zip(extra, results, strict=True))
-    contents = reread_variables_after(record, given)
-    passed |= {value: contents[reads[value]] for value in saved if value in reads}
-    graph = Graph(
-        reversal.back.name, tuple(reversal.back.inputs), tuple(reversal.back.operations), tuple(outputs)
-    )
-    operands = [*(grad for grad in grads if grad is not None), *(passed[value] for value in saved)]
-    found = add_structure(CALL, operands, [graph], {**record.attrs, "name": graph.name})
-    return put_together(found, reversal.sizes)
+        return [None] * len(wanted)
+    for reversal in reversals:
+        reversal.fill(flags)
+    outputs = [reversal.outputs(flags) for reversal in reversals]
+    saved = [reversal.saved() for reversal in reversals]
+    passed = _residuals(record, reversals, saved, first)
+    used = list(dict.fromkeys(value for values in saved for value in values))
+    dys = [grad for grad in grads if grad is not None]
+    graphs = [
+        _taking(reversal, len(dys), values, used, results)
+        for reversal, values, results in zip(reversals, saved, outputs, strict=True)
+    ]
+    attrs = {**record.attrs, "name": graphs[0].name} if operation.op is CALL else {}
+    operands = [*record.inputs[:first], *dys, *(passed[value] for value in used)]
+    found = add_structure(operation.op, operands, graphs, attrs)
+    return [*[None] * first, *put_together(found, reversals[0].sizes)]
+
+
+def _residuals(
+    record: GraphRecord, reversals: Sequence[GraphVjp], saved: Sequence[list[Value]], first: int
+) -> dict[Value, Any]:
+    """Let the regions return their residuals `saved`. Return each residual, and input, in the graph around them."""
+    regions = record.operation.regions
+    references = only_read(regions)
+    reads: dict[Value, Value] = {}
+    for reversal, region in zip(reversals, regions, strict=True):
+        reads |= steady_reads(reversal.forward.operations, references.intersection(region.inputs))
+    own = [
+        [value for value in values if value not in reversal.graph.inputs and value not in reads]
+        for reversal, values in zip(reversals, saved, strict=True)
+    ]
+    read = [value for values in saved for value in values if value in reads]
+    rereadable = given_references(record, [reads[value] for value in read], first)
+    extra = [value for values in own for value in values]
+    forward = [_with_blanks(reversal, values, own) for reversal, values in zip(reversals, own, strict=True)]
+    results = extend(record, forward, [value.spec for value in extra])
+    passed = dict(zip(extra, results, strict=True))
+    contents = reread_variables_after(record, rereadable)
+    passed |= {value: contents[reads[value]] for value in read}
+    for region in regions:
+        passed |= dict(zip(region.inputs, record.inputs[first:], strict=True))
+    return passed
 
 
 def custom_back(record: GraphRecord, grads: Grads, wanted: Sequence[bool]) -> Grads:
@@ -73,55 +110,6 @@ def custom_back(record: GraphRecord, grads: Grads, wanted: Sequence[bool]) -> Gr
     for number, grad in zip(record.attrs["given"], found, strict=True):
         back[count + number] = grad
     return back
-
-
-def branches_back(record: GraphRecord, grads: Grads, wanted: Sequence[bool]) -> Grads:
-    """Return the cotangents of a `cond` or `switch`.
-
-    Each branch returns its residuals, and blanks for those of other branches. The backward operation makes the same
-    choice.
-    """
-    operation = record.operation
-    given = [grad is not None for grad in grads]
-    reversals = [
-        GraphVjp(region, given, wanted[1:], lambda grad, _: public(grad)) for region in operation.regions
-    ]
-    for index in range(len(wanted) - 1):
-        _agree(reversals, index)
-    flags = [any(column) for column in zip(*(r.has_gradient for r in reversals), strict=True)]
-    if not any(flags):
-        return [None] * len(wanted)
-    for reversal in reversals:
-        reversal.fill(flags)
-    outputs = [reversal.outputs(flags) for reversal in reversals]
-    saved = [reversal.saved() for reversal in reversals]
-    references = only_read(operation.regions)
-    reads: dict[Value, Value] = {}
-    for reversal, region in zip(reversals, operation.regions, strict=True):
-        reads |= steady_reads(reversal.forward.operations, references.intersection(region.inputs))
-    own = [
-        [value for value in values if value not in reversal.graph.inputs and value not in reads]
-        for reversal, values in zip(reversals, saved, strict=True)
-    ]
-    read = [value for values in saved for value in values if value in reads]
-    rereadable = given_references(record, [reads[value] for value in read], 1)
-    extra = [value for values in own for value in values]
-    forward = [_with_blanks(reversal, values, own) for reversal, values in zip(reversals, own, strict=True)]
-    results = extend(record, forward, [value.spec for value in extra])
-    passed = dict(zip(extra, results, strict=True))
-    contents = reread_variables_after(record, rereadable)
-    passed |= {value: contents[reads[value]] for value in read}
-    for region in operation.regions:
-        passed |= dict(zip(region.inputs, record.inputs[1:], strict=True))
-    used = list(dict.fromkeys(value for values in saved for value in values))
-    dys = [grad for grad in grads if grad is not None]
-    graphs = [
-        _taking(reversal, len(dys), values, used, results)
-        for reversal, values, results in zip(reversals, saved, outputs, strict=True)
-    ]
-    selector = record.inputs[0]
-    found = add_structure(operation.op, [selector, *dys, *(passed[value] for value in used)], graphs, {})
-    return [None, *put_together(found, reversals[0].sizes)]
 
 
 def _agree(reversals: Sequence[GraphVjp], index: int) -> None:
@@ -178,7 +166,7 @@ def _taking(
     inner = dict(zip(saved, reversal.back.inputs[count:], strict=True))
     inputs = [inner.get(value) or Value(value.name, value.spec) for value in used]
     own = reversal.back.inputs[:count]
-    return Graph(reversal.graph.name, (*own, *inputs), tuple(reversal.back.operations), tuple(outputs))
+    return Graph(reversal.back.name, (*own, *inputs), tuple(reversal.back.operations), tuple(outputs))
 
 
 def extend(record: GraphRecord, regions: list[Graph], specs: list[AnySpec]) -> list[Any]:
@@ -221,9 +209,9 @@ def _common(specs: list[AnySpec]) -> AnySpec:
 
 
 BACK: dict[OpDef, Callable[[GraphRecord, Grads, Sequence[bool]], Grads]] = {
-    CALL: call_back,
-    COND: branches_back,
-    SWITCH: branches_back,
+    CALL: regions_back,
+    COND: regions_back,
+    SWITCH: regions_back,
     WHILE: while_back,
     CUSTOM: custom_back,
 }
