@@ -62,10 +62,10 @@ def converted_code(
     context = live_context(f, definition, features, answers)
     with deep_trees(definition.filename):
         translation = Translation(ast.Module([without_decorators(definition)], []))
-        tree = split(translation.tree) if has_original else translation.tree
-        after = pipeline.run(tree, context)
-        if has_original:
-            own = pipeline.run_plain(tree, context)
+        if not has_original:
+            after = pipeline.run(translation.tree, context)
+        else:
+            after, own = pipeline.run_for_both(split(translation.tree), context)
             after = with_both_versions(translation, after, context.ag, own, BUILDING)
         tree, generated, lambdas = settled(translation, after, context)
         if verbosity() >= CODE:

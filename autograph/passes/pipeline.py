@@ -78,17 +78,20 @@ def run(tree: gast.Module, context: Context, after: str | None = None) -> gast.M
     steps = _together(PIPELINE)
     if after is not None:
         steps = PIPELINE[: 1 + [step.name for step in PIPELINE].index(after)]
-    return _after(steps, tree, context)
+    return _after(steps, tree, context, Registry())
 
 
-def run_plain(tree: gast.Module, context: Context) -> gast.Module:
-    """Return the tree for plain values: control flow stays, but callees are converted, and eager tensors have
-    items that can be assigned."""
-    return _after(PLAIN, tree, context)
+def run_for_both(tree: gast.Module, context: Context) -> tuple[gast.Module, gast.Module]:
+    """Return the tree after all passes, and the tree for plain values.
 
-
-def _after(steps: tuple[type[TreePass], ...], tree: gast.Module, context: Context) -> gast.Module:
+    In the latter, control flow stays, but callees are converted, and eager tensors have items that can be assigned."""
     registry = Registry()
+    return _after(_together(PIPELINE), tree, context, registry), _after(PLAIN, tree, context, registry)
+
+
+def _after(
+    steps: tuple[type[TreePass], ...], tree: gast.Module, context: Context, registry: Registry
+) -> gast.Module:
     with deep_trees(context.filename):
         for step in steps:
             tree = step(context, registry).run(tree)
