@@ -72,7 +72,10 @@ def compared(
     doubts = doubts or Doubts()
     before = {id(variable): variable._array for variable in native.variables_in(arguments)}
     is_large = native.bytes_assigned(arguments) > _LARGE
-    moved = _of_moved_inputs(native, plan, arguments, before, doubts.results) if is_large else None
+    can_repeat = not native.draws  # another run of this plan would draw other random numbers
+    moved: dict[int, Any] | None = None if can_repeat else {}
+    if is_large and can_repeat:
+        moved = _of_moved_inputs(plan, arguments, before, doubts.results)
     results = plan(arguments)
     wanted = [*results, *(variable._array for variable in native.variables_in(arguments))]
     return_freed_memory()  # of the plan, which native code needs in other blocks
@@ -83,10 +86,10 @@ def compared(
     if found is None:
         return results, None
     unlike = _unlike(found, wanted)
-    if unlike and not is_large:
-        moved = _of_moved_inputs(native, plan, arguments, before, unlike)
+    if unlike and not is_large and can_repeat:
+        moved = _of_moved_inputs(plan, arguments, before, unlike)
     text = _examined(found, wanted, moved, unlike, doubts) if unlike else ""
-    if text and not is_large and _is_chaotic(native, plan, arguments, before, found, wanted, unlike):
+    if text and not is_large and _is_chaotic(native, arguments, before, found, wanted, unlike):
         text = ""
     key = native.stored_key(arguments)
     if text == "" and key is not None:
@@ -134,7 +137,6 @@ def _insensitive(
 
 def _is_chaotic(
     native: JitFunction,
-    plan: Runner,
     arguments: Sequence[Any],
     before: Mapping[int, Any],
     found: Sequence[Any],
@@ -146,11 +148,11 @@ def _is_chaotic(
     These change also by `FAR` last bits. Floats of 16 bits have too few bits for that.
     """
     shares = [LAST_BIT | {size: factor * LAST_BIT[size] for size in (4, 8)} for factor in (1, FAR, -FAR)]
-    for changes_constants in (False, True):
+    graph, arguments = native.with_streams(arguments)  # so that each run draws the same random numbers
+    for moves_constants in (False, True):
         near, *others = (
             _of_moved_inputs(
-                native,
-                Plan(with_moved_constants(native.graph, share)).run if changes_constants else plan,
+                Plan(with_moved_constants(graph, share) if moves_constants else graph).run,
                 arguments,
                 before,
                 unlike,
@@ -170,7 +172,6 @@ def is_trusted(native: JitFunction, arguments: Sequence[Any]) -> bool:
 
 
 def _of_moved_inputs(
-    native: JitFunction,
     plan: Runner,
     arguments: Sequence[Any],
     before: Mapping[int, Any],
@@ -181,8 +182,6 @@ def _of_moved_inputs(
 
     These are the needed ones and small ones; None if the run fails. `before` has the arrays of variables by their ids.
     """
-    if native.draws:
-        return {}  # another run would draw other random numbers
     free_kept_memory()  # of native code, which the plan needs for as many arrays
     return_freed_memory()
     given = {key: Copy(array) for key, array in before.items()}

@@ -129,6 +129,10 @@ class JitFunction(CompiledFunction):
         """Return whether a run draws random numbers from streams."""
         return bool(self._streams)
 
+    def with_streams(self, arguments: Sequence[Any]) -> tuple[Graph, list[Any]]:
+        """Return the graph with inputs for the streams that it draws from, and the arguments with these."""
+        return self._whole, [*arguments, *self._streams]
+
     def variables_in(self, arguments: Sequence[Any]) -> list[Any]:
         """Return the variables that a run reads or changes, including streams, without duplicates."""
         whole = [*arguments, *self._streams]
