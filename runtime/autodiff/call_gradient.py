@@ -61,7 +61,8 @@ def recorded(concrete: CalledFunction, inputs: Sequence[Any]) -> Any:
     """Call `concrete` and record the call on the tapes; return the results."""
     given = list(map(state_leaves.carried, inputs))
     captured = _tracked_captures(concrete)
-    tapes = recording_tapes([*given, *concrete.variables, *captured])
+    arguments = [*given, *concrete.variables, *captured]
+    tapes = recording_tapes(arguments)
     if not tapes:
         return concrete.run([argument._array for argument in given])
     known = concrete.ways.get(tuple(map(id, captured)))
@@ -71,11 +72,12 @@ def recorded(concrete: CalledFunction, inputs: Sequence[Any]) -> Any:
             compiled.demand([argument._array for argument in given] + concrete.references)
         known = concrete.ways[tuple(map(id, captured))] = _callables(concrete, captured)
     simple, pure = known
-    if len(tapes) == 1 and not tapes[0].is_persistent:
-        return concrete.packed(simple.called([*given, *concrete.variables, *captured], tapes))
+    if len(tapes) == 1 and not tapes[0][0].is_persistent:
+        return concrete.packed(simple.called(arguments, tapes))
     if pure is None:
-        return concrete.packed(Located(tapes).outputs(simple.graph, [*given, *concrete.variables, *captured]))
-    return concrete.packed(pure.called([*given, *map(read_variable, concrete.variables), *captured], tapes))
+        return concrete.packed(Located([tape for tape, _ in tapes]).outputs(simple.graph, arguments))
+    contents = [*given, *map(read_variable, concrete.variables), *captured]
+    return concrete.packed(pure.called(contents, recording_tapes(contents)))
 
 
 def _tracked_captures(concrete: CalledFunction) -> list[Any]:
@@ -85,9 +87,10 @@ def _tracked_captures(concrete: CalledFunction) -> list[Any]:
     return [x for x in concrete.captured_tensors if id(x) in found] if found else []
 
 
-def recording_tapes(arguments: Sequence[Any]) -> list[Any]:
-    """Return the tapes that record operations on these arguments."""
-    return [tape for tape in recorders() if any(tape.wants(arguments))]  # type: ignore[attr-defined]
+def recording_tapes(arguments: Sequence[Any]) -> list[tuple[Any, list[bool]]]:
+    """Return the tapes that record operations on these arguments, each with the arguments that it wants."""
+    wanted = [(tape, tape.wants(arguments)) for tape in recorders()]  # type: ignore[attr-defined]
+    return [(tape, flags) for tape, flags in wanted if any(flags)]
 
 
 def _callables(
@@ -152,15 +155,14 @@ class Differentiable:
         self.is_repeatable = is_pure or is_repeatable
         self.ways: dict[tuple[bool, ...], Ways] = {}  # by the inputs that need a gradient
 
-    def called(self, arguments: Sequence[Any], tapes: Sequence[Any]) -> list[Any]:
-        """Call the graph and record the call on each of the tapes; return the results."""
-        flags = [tape.wants(arguments) for tape in tapes]
-        wanted = tuple(any(column) for column in zip(*flags, strict=True))
+    def called(self, arguments: Sequence[Any], tapes: Sequence[tuple[Any, list[bool]]]) -> list[Any]:
+        """Call the graph and record the call on each of the `recording_tapes`; return the results."""
+        wanted = tuple(map(any, zip(*[flags for _, flags in tapes], strict=True)))
         if wanted not in self.ways:
             self.ways[wanted] = Ways(self, wanted)
         ways = self.ways[wanted]
         outputs = ways.outputs(arguments)
-        for tape in tapes:
+        for tape, _ in tapes:
             tape.keep(CallRecord(ways, list(arguments), list(outputs)))
         return outputs[: len(self.graph.outputs)]
 

@@ -162,7 +162,7 @@ class GradientTape(_TapeState):
         if self._builder is not None:
             return [False] * len(inputs)
         self._accessed(inputs)
-        return [key_of(x) in self._tracked and carries_gradient(x) for x in inputs]
+        return [key_of(x) in self._tracked for x in inputs]
 
     def tracked(self, keys: Set[Key]) -> Set[Key]:
         """Return the keys of eager tensors that are watched or depend on a watched tensor."""
