@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from typing import NamedTuple
 
 from .... import dtypes
@@ -121,12 +121,8 @@ class ReductionNest(NamedTuple):
         parts = 1 if outer else _parts(node, rows, where)
         is_direct = parts == 1 and where.dtype is kind.wide
         totals = where if is_direct else Buffer.new(e, kind.wide, (parts, *where.shape))
-        loop = (
-            e.nest([parts], inner=node.size // parts, each_once=each_once)
-            if parts > 1
-            else nullcontext([e.word(0)])
-        )
-        with loop as (part,):
+        in_parts = e.nest([parts], inner=node.size // parts, each_once=each_once)
+        with in_parts if parts > 1 else nullcontext([e.word(0)]) as (part,):
             start = e.over(e.times(part, rows), parts)[0]
             end = e.over(e.times(e.plus(part, e.word(1)), rows), parts)[0]
             base = e.times(part, where.size)
@@ -136,10 +132,9 @@ class ReductionNest(NamedTuple):
             accumulate = self._in_slots if self._is_narrow(rest) else self._in_memory
             if accumulate == self._in_memory:
                 _clear(e, kind, totals, base, where.size)
-            before: AbstractContextManager[list[Register]] = nullcontext([])
-            if outer:
-                before = e.nest(_counts(node, outer), inner=work, each_once=each_once)
-            with before as around:
+            kept_axes = e.nest(_counts(node, outer), inner=work, each_once=each_once)
+            no_axes: nullcontext[list[Register]] = nullcontext([])
+            with kept_axes if outer else no_axes as around:
 
                 def results(inner: Sequence[Register]) -> dict[Span, Register]:
                     return dict(zip([*outer, *rest], [*around, *inner], strict=True))
@@ -154,10 +149,15 @@ class ReductionNest(NamedTuple):
                 accumulate(totals, counts, _counts(node, rest), element, place, each_once)
         region.keep(kept)
         if not is_direct:
-            whole = ReductionNest(region, totals, kind, [0], range(1, len(totals.shape)), [], where)
-            # Written out, the sums of parts would be a large share of a network's code.
-            is_loop = parts > 1 and where.dtype is kind.wide
-            (whole.accumulate_by_rows if is_loop else whole.unroll)()
+            self._combine(totals)
+
+    def _combine(self, totals: Buffer) -> None:
+        """Reduce the accumulators of all parts to the results."""
+        stays = range(1, len(totals.shape))
+        whole = ReductionNest(self.region, totals, self.kind, [0], stays, [], self.where)
+        # Written out, the sums of parts would be a large share of a network's code.
+        is_loop = totals.shape[0] > 1 and self.where.dtype is self.kind.wide
+        (whole.accumulate_by_rows if is_loop else whole.unroll)()
 
     def _is_narrow(self, rest: Sequence[Span]) -> bool:
         """Return whether rows have so few elements that each has an accumulator in a register."""

@@ -99,16 +99,7 @@ def _(region: Region, operation: Operation, *nodes: LazyValue) -> list[LazyValue
     if shape is not None:
         around = [region.readable(node) for node in nodes[count:]]
         return late_binding.strip_mining.run_in_blocks(region, operation, shape, nodes[:count], around)
-    replaced = _replaced(body, count)
-    for node, value in zip(nodes, operation.outputs, strict=False):
-        if node.is_lazy and not dynamic_phi.is_open(value.spec):
-            region.stored(node)  # before the memory that it reads is reused for another value
-    state = [
-        list_phi.entered(region, operation, node, number)
-        if isinstance(value.spec, ListType)
-        else _entered(region, operation, node, number, bool(node.shape) and stays)
-        for number, (node, stays, value) in enumerate(zip(nodes, replaced, operation.outputs, strict=False))
-    ]
+    state = _initial_state(region, operation, nodes[:count])
     in_memory = factors(body)
     for node, value in zip(nodes[count:], body.inputs[count:], strict=True):
         (region.settled if value in in_memory else region.readable)(node)
@@ -141,6 +132,20 @@ def _(region: Region, operation: Operation, *nodes: LazyValue) -> list[LazyValue
     return [register.read(e) for register in state]
 
 
+def _initial_state(region: Region, operation: Operation, nodes: Sequence[LazyValue]) -> list[Any]:
+    """Return the storage of the loop-carried values, with their initial values."""
+    for node, value in zip(nodes, operation.outputs, strict=True):
+        if node.is_lazy and not dynamic_phi.is_open(value.spec):
+            region.stored(node)  # before the memory that it reads is reused for another value
+    body = operation.regions[1]
+    return [
+        list_phi.entered(region, operation, node, i)
+        if isinstance(operation.outputs[i].spec, ListType)
+        else _entered(region, operation, node, i, bool(node.shape) and body.inputs[i] is body.outputs[i])
+        for i, node in enumerate(nodes)
+    ]
+
+
 def _entered(region: Region, operation: Operation, node: LazyValue, number: int, stays: bool) -> Any:
     """Return the storage of a loop-carried value, with its initial value."""
     e = region.e
@@ -157,11 +162,6 @@ def _entered(region: Region, operation: Operation, node: LazyValue, number: int,
     if not (found.is_own and region.is_given_up(operation, node)):
         found = region.stored(node, Buffer.new(e, node.dtype, node.shape))
     return LoopBuffers(e, found, is_fixed=stays or node.size <= UNROLLED)
-
-
-def _replaced(body: Graph, count: int) -> list[bool]:
-    """Return for each loop-carried value whether the body returns it unchanged."""
-    return [body.inputs[i] is body.outputs[i] for i in range(count)]
 
 
 def _step(
