@@ -105,29 +105,34 @@ class _Planner:
             undefined[key] = need & ~bound
             unbound_cells |= self.cells[key] & self.captured & unbound
         start &= ~self.flow.parameters  # a parameter is unbound only after `del`, which left `Undefined`
+        blocks = {}
+        for key, block in self.staged.items():
+            before = undefined[key] if self.around(block) else undefined[key] & ~start
+            blocks[key] = self.block_plan(key, block, before)
         members = self.flow.members
-        result = FunctionPlan(
-            blocks={},
+        return FunctionPlan(
+            blocks=blocks,
             undefined=members(start),
             guarded=frozenset(members(guarded)),
-            unproven=set(),
+            unproven=self.unproven(guarded),
             unbound_cells=members(unbound_cells),
             scopes=self.flow.declared,
             captured=frozenset(members(self.captured)),
             hoisted=self.flow.hoisted,
         )
-        for key, block in self.staged.items():
-            before = undefined[key] if self.around(block) else undefined[key] & ~start
-            result.blocks[key] = BlockPlan(
-                members(self.parameters[key]),
-                members(self.results[key]),
-                members(self.cells[key]),
-                self.locations(block),
-                members(before),
-                [name for name in members(self.parameters[key]) if name in self.lists],
-            )
-        self.find_unproven(guarded, result.unproven)
-        return result
+
+    def block_plan(self, key: int, block: Block, undefined: int) -> BlockPlan:
+        """Return the plan of a block; the variables in `undefined` are set to `Undefined` before it."""
+        members = self.flow.members
+        parameters = members(self.parameters[key])
+        return BlockPlan(
+            parameters,
+            members(self.results[key]),
+            members(self.cells[key]),
+            self.locations(block),
+            members(undefined),
+            [name for name in parameters if name in self.lists],
+        )
 
     def note_readings(self) -> tuple[int, int]:
         """Fill `shaky`; return the unproven reads outside of staged blocks: the lazy ones, and all."""
@@ -212,7 +217,9 @@ class _Planner:
                 variables[base] = load(base)
         return [*variables.values()]
 
-    def find_unproven(self, guarded: int, unproven: set[int]) -> None:
+    def unproven(self, guarded: int) -> set[int]:
+        """Return the ids of the names whose reads need a check."""
+        found = set()
         assigned = 0  # cells that a backend may leave undefined
         for cells in self.cells.values():
             assigned |= cells
@@ -220,7 +227,8 @@ class _Planner:
             # Functions that read an unbound shared cell raise their own kind of error.
             moved = self._staged(owner) is not None or reading.lazy or bit & assigned
             if bit & guarded or (bit & self.captured and moved and not reading.inner):
-                unproven.add(id(reading.node))
+                found.add(id(reading.node))
+        return found
 
     def around(self, block: Block) -> Block | None:
         """Return the staged block that encloses `block`."""

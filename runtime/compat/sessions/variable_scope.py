@@ -82,20 +82,20 @@ def variable_scope(
     """
     store = _store()
     around = store.scopes[-1]
-    if isinstance(name_or_scope, VariableScope):
-        scope = name_or_scope
+    requested = default_name if name_or_scope is None else name_or_scope
+    if requested is None:
+        raise TypeError("If default_name is None then name_or_scope is required")
+    if isinstance(requested, VariableScope):
+        scope, own = requested, requested.name.rpartition("/")[2]
     else:
-        name = name_or_scope if name_or_scope is not None else _unused(store, around, default_name)
-        if name is None:
-            raise TypeError("If default_name is None then name_or_scope is required")
+        own = requested
+        name = _unused(store, around, own) if name_or_scope is None else own
         scope = around._replace(name=f"{around.name}/{name}" if around.name else name)
     scope = scope._replace(
         reuse=around.reuse if reuse is None else reuse,
         initializer=scope.initializer if initializer is None else initializer,
         dtype=scope.dtype if dtype is None else dtypes.as_dtype(dtype),
     )
-    own = scope.name.rpartition("/")[2] if isinstance(name_or_scope, VariableScope) else name_or_scope
-    own = default_name if own is None else own
     opened = name_scope(own) if own and auxiliary_name_scope else contextlib.nullcontext(scope_prefix())
     with opened as name_prefix:
         if not isinstance(name_or_scope, VariableScope):
@@ -107,9 +107,8 @@ def variable_scope(
             store.scopes.pop()
 
 
-def _unused(store: _Store, around: VariableScope, requested_name: str | None) -> str | None:
-    if requested_name is None:
-        return None
+def _unused(store: _Store, around: VariableScope, requested_name: str) -> str:
+    """Return a name that no scope inside of `around` has: the requested one, or one with a number."""
     prefix = f"{around.name}/" if around.name else ""
     name, number = requested_name, 0
     while any(known.startswith(f"{prefix}{name}/") for known in store.variables):
@@ -144,29 +143,25 @@ def get_variable(
     Raises ValueError when the variable exists and is not reused, or is reused and does not exist or has another
     shape or dtype; and for `partitioner`, `regularizer` and `custom_getter`, which are not supported.
     """
-    for what, given in (
-        ("regularizer", regularizer),
-        ("partitioner", partitioner),
-        ("custom_getter", custom_getter),
-    ):
+    refused = {"regularizer": regularizer, "partitioner": partitioner, "custom_getter": custom_getter}
+    for what, given in refused.items():
         if given is not None:
             raise ValueError(f"get_variable: `{what}` is not supported")
     store = _store()
     scope = store.scopes[-1]
     full = f"{scope.name}/{name}" if scope.name else name
-    found = store.variables.get(full)
-    if found is not None and not scope.reuse:
-        raise ValueError(
-            f"Variable {full} already exists, disallowed. Did you mean to set reuse=True or reuse=tf.AUTO_REUSE in "
-            "VarScope?"
-        )
-    if found is None and scope.reuse and scope.reuse is not AUTO_REUSE:
+    if (found := store.variables.get(full)) is not None:
+        if not scope.reuse:
+            raise ValueError(
+                f"Variable {full} already exists, disallowed. Did you mean to set reuse=True or reuse=tf.AUTO_REUSE "
+                "in VarScope?"
+            )
+        return _fitting(found, full, shape, dtype)
+    if scope.reuse and scope.reuse is not AUTO_REUSE:
         raise ValueError(
             f"Variable {full} does not exist, or was not created with tf.get_variable(). Did you mean to set "
             "reuse=tf.AUTO_REUSE in VarScope?"
         )
-    if found is not None:
-        return _fitting(found, full, shape, dtype)
     wanted = scope.dtype if dtype is None else dtypes.as_dtype(dtype)
     chosen = scope.initializer if initializer is None else initializer
     value = _initial(chosen, full, shape, wanted)
