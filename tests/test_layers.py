@@ -99,6 +99,7 @@ INSIDE = {
         "side_effects",
         "transpile",
         "passes",
+        "analysis",
         "syntax",
         "staging",
         "options",

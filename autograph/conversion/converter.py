@@ -351,11 +351,17 @@ def _call_of(kind: type) -> Any:
 
 
 def _not_a_function(f: Any) -> ConversionError:
-    what = (
-        f"the class `{f.__qualname__}`" if isinstance(f, type) else f"an object of type `{type(f).__name__}`"
-    )
-    fix = "convert the methods that are called" if isinstance(f, type) else "pass a function"
-    return ConversionError(Diagnostic("AGC104", f"{what} is not a function", fix=fix))
+    if isinstance(f, type):
+        title, why = f"the class `{f.__qualname__}` is not a function", ""
+        fix = "convert the methods that are called"
+    elif callable(f):
+        title = f"`{getattr(f, '__name__', type(f).__name__)}` is not a Python function"
+        why = "it has no Python code that can be converted"
+        fix = "pass the Python function that calls it"
+    else:
+        title, why = f"an object of type `{type(f).__name__}` is not a function", ""
+        fix = "pass a function, a method, or an object with a `__call__` method"
+    return ConversionError(Diagnostic("AGC104", title, why=why, fix=fix))
 
 
 @functools.cache

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import dis
 import inspect
+from types import CodeType
 
+from ..analysis.binding_time import FRAME_READERS
 from ..errors import Diagnostic
 from ..introspection.calls import StackCall
 
@@ -24,6 +26,14 @@ _IN = (
     "`in` compares one element after another; it is staged for literal numbers and ranges only",
     "write tf.reduce_any(xs == x) for `x in xs`",
 )
+
+
+def _frame_reader(code: CodeType) -> str | None:
+    """Return the name of a built-in function that reads the frame of this code, if the code calls one."""
+    names = (
+        step.argval for step in dis.get_instructions(code) if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")
+    )
+    return next((name for name in names if name in FRAME_READERS), None)
 
 
 def undecided(call: StackCall, label: str) -> Diagnostic | None:
@@ -41,6 +51,10 @@ def undecided(call: StackCall, label: str) -> Diagnostic | None:
         what = f"the coroutine `{code.co_name}`"
         why = "Python suspends and resumes a coroutine, so its control flow is not staged"
         fix = "compute in an ordinary function without `await`, and await before or after the call"
+    elif reader := _frame_reader(code):
+        what = f"`{code.co_name}`, which calls `{reader}`,"
+        why = f"`{reader}` reads the variables of the function's frame, so Python runs the blocks of the function"
+        fix = f"call `{reader}` in a separate function, and pass its operands as arguments"
     else:
         return None
     title = f"{what} needs the value of a traced tensor"

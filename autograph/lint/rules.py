@@ -92,12 +92,15 @@ def _kind_of_generator(node: Any) -> str:
 
 
 def _never_a_graph(node: Any, kind: str, module: CheckedModule) -> Diagnostic:
+    fix = "return all values together, for instance `stack()` of a `tf.TensorArray`"
+    if kind == "coroutine":
+        fix = "trace an ordinary function without `await`, and await before or after the call"
     return Diagnostic(
         "AGC190",
         f"the {kind} `{node.name}` cannot become a graph",
         module.where(node),
         why=f"a graph returns all its results at once; a {kind} suspends and resumes",
-        fix="return tensors",
+        fix=fix,
     )
 
 

@@ -9,7 +9,7 @@ nothing."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 import gast
 
@@ -42,6 +42,8 @@ class CheckOptions(FunctionPass):
                     why="it is an option of the loop as a whole, not a step of it",
                     fix="make it the first statement in the body of the loop",
                 )
+            if call is not None and (name := _unknown_option(call)):
+                self.refuse_option(call, name)
             if call is not None and options_of(call) is None:
                 self.fail(
                     call,
@@ -55,6 +57,14 @@ class CheckOptions(FunctionPass):
                 for part in blocks(statement):
                     self.look(part, is_head or (isinstance(statement, LOOPS) and part is statement.body))
 
+    def refuse_option(self, call: gast.Call, name: str) -> NoReturn:
+        from difflib import get_close_matches
+
+        near = get_close_matches(name, NAMES, n=1)
+        why = f"the options are {', '.join(NAMES)}"
+        fix = f"did you mean `{near[0]}`?" if near else "remove it"
+        self.fail(call, "AGC111", f"a loop has no option `{name}`", why=why, fix=fix)
+
 
 def directive(statement: Any, context: Context) -> Any:
     """Return the call of `set_loop_options` in a statement; None for other statements."""
@@ -62,6 +72,12 @@ def directive(statement: Any, context: Context) -> Any:
         return None
     name = dotted(statement.value.func)
     return statement.value if name is not None and context.is_directive(name) else None
+
+
+def _unknown_option(call: Any) -> str:
+    """Return the first keyword argument that is no option; "" if there is none."""
+    names = (keyword.arg for keyword in call.keywords)
+    return next((name for name in names if name is not None and name not in NAMES), "")
 
 
 def options_of(call: Any) -> gast.Dict | None:

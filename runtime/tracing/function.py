@@ -278,12 +278,15 @@ def _refuse_suspending(python_function: Any) -> None:
     else:
         return
     code, name = python_function.__code__, python_function.__qualname__
+    fix = "return all values together, for instance `stack()` of a `tf.TensorArray`"
+    if kind == "coroutine":
+        fix = "trace an ordinary function without `await`, and await before or after the call"
     diagnostic = Diagnostic(
         "AGC190",
         f"the {kind} `{name}` cannot become a graph",
         Where(code.co_filename, code.co_firstlineno, function=name),
         why=f"a graph returns all its results at once; a {kind} suspends and resumes",
-        fix="return tensors",
+        fix=fix,
     )
     raise StagingError(diagnostic)
 

@@ -129,6 +129,11 @@ def test_a_value_that_is_no_function_is_refused(f, what):
         convert(f)
 
 
+def test_code_of_a_builtin_function_is_refused():
+    with pytest.raises(ConversionError, match=r"AGC104.*`len` is not a Python function"):
+        to_code(len)
+
+
 def test_a_library_function_is_converted_on_explicit_request():
     import textwrap
 

@@ -48,12 +48,17 @@ def in_a_coroutine(x, xs):
         coroutine.send(None)
 
 
+def evaluated(x, xs):
+    return eval("x * 2") if x > 0 else x
+
+
 CASES = [
     (searched, "`in`", "tf.reduce_any(xs == x)"),
     (searched_in_a_list, "`in`", "tf.reduce_any(xs == x)"),
     (filtered_generator, "a generator expression", "[... for ... in ... if ...]"),
     (from_a_generator, "the generator `below`", "in an ordinary function"),
     (in_a_coroutine, "the coroutine `halved`", "without `await`"),
+    (evaluated, "`evaluated`, which calls `eval`,", "in a separate function"),
 ]
 
 

@@ -230,7 +230,14 @@ def test_loop_options_must_come_first_in_the_body():
             set_loop_options(**options)
             n -= 1
 
+    def misspelt(n):
+        while n > 0:
+            set_loop_options(maximum_iteration=3)
+            n -= 1
+        return n
+
     for f, said in (
+        (misspelt, "did you mean `maximum_iterations`"),
         (late, "first statement"),
         (outside, "first statement"),
         (hidden, "must be written as keyword"),
