@@ -18,6 +18,7 @@ import __future__ as futures
 import ast
 import functools
 from collections.abc import Callable, Collection
+from inspect import CO_OPTIMIZED
 from types import CodeType, FunctionType
 from typing import Any, NamedTuple
 
@@ -215,8 +216,8 @@ class Renaming(NamedTuple):
     def constant(self, constant: Any, code: CodeType, name: str) -> Any:
         if isinstance(constant, CodeType):
             return self(constant, name if self.is_generated(constant) else constant.co_name)
-        # The code of a class body contains the qualified name of its class.
-        is_name = isinstance(constant, str) and constant == code.co_qualname
+        # The code of a class body, which is no function, contains the qualified name of its class.
+        is_name = not code.co_flags & CO_OPTIMIZED and constant == code.co_qualname
         return self.qualified(constant) if is_name else constant
 
     def is_generated(self, code: CodeType) -> bool:

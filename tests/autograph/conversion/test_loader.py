@@ -178,6 +178,17 @@ def test_qualified_names_of_nested_definitions_are_kept():
     assert convert(f)(1) == f(1)
 
 
+def test_a_text_that_is_the_name_of_the_function_stays():
+    def sub(x):
+        class Result:
+            text = "sub", "Result"
+
+        return "sub" if x else Result.text
+
+    assert convert(sub)(1) == sub(1) == "sub"
+    assert convert(sub)(0) == sub(0) == ("sub", "Result")
+
+
 def test_a_qualified_name_loses_the_generated_parts():
     rename = Renaming({"loop_body"}, (), "factory.<locals>.f", "Model.f")
     assert rename.qualified("factory.<locals>.f.<locals>.g") == "Model.f.<locals>.g"
