@@ -1,0 +1,1 @@
+../../namespace/module_finder.py
