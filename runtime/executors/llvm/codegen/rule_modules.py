@@ -4,18 +4,21 @@ _OPERATIONS = {
     "activations": "equal_or_false not_equal_or_true relu relu6",
     "asserts": "assert check_numerics no_op raise",
     "bitcast": "bitcast saturate_cast",
+    "bitwise": (
+        "bitwise_and bitwise_or bitwise_xor invert left_shift logical_and logical_not logical_or logical_xor "
+        "right_shift"
+    ),
     "boolean_mask": "boolean_mask put_back_masked shape size true_indices",
     "call": "call",
-    "casts": "bitwise_and bitwise_or bitwise_xor cast complex invert left_shift logical_xor right_shift",
+    "casts": "cast complex",
     "cond": "cond switch",
     "conv": "conv conv_backprop_filter conv_backprop_input",
     "diagonals": "band_part cross diag diag_part set_diag",
     "einsum": "einsum tensordot_back",
     "elementwise": (
         "_clip add ceil conj equal floor floordiv floormod greater greater_equal identity imag is_finite "
-        "is_inf is_nan less less_equal logical_and logical_not logical_or maximum minimum multiply negative "
-        "not_equal real realdiv reciprocal rint round square squared_difference stop_gradient subtract "
-        "truncatediv truncatemod where"
+        "is_inf is_nan less less_equal maximum minimum multiply negative not_equal real realdiv reciprocal "
+        "rint round square squared_difference stop_gradient subtract truncatediv truncatemod where"
     ),
     "fill": "fill identity_matrix linspace one_hot ones ones_like range zeros zeros_like",
     "image_resize": "resize resize_grad resize_nearest_neighbor resize_nearest_neighbor_grad",

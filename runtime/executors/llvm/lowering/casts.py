@@ -1,4 +1,4 @@
-"""Lower `cast` and bitwise operations; convert elements and tensors.
+"""Lower `cast`; convert elements and tensors.
 
 Values out of range convert as on the processor and in NumPy: a float out of the integer range gives the smallest
 integer, and narrower integers keep the low bits of the 32-bit result.
@@ -148,44 +148,3 @@ def _unsigned(e: Emitter, x: Register, own: dtypes.DType) -> Register:
 @elementwise("complex")
 def _(e: Emitter, site: Site, real: Element, imaginary: Element) -> Element:
     return ComplexPair(real, imaginary)
-
-
-@elementwise("bitwise_and")
-def _(e: Emitter, site: Site, x: Element, y: Element) -> Element:
-    return e.b.and_(x, y)
-
-
-@elementwise("bitwise_or")
-def _(e: Emitter, site: Site, x: Element, y: Element) -> Element:
-    return e.b.or_(x, y)
-
-
-@elementwise("bitwise_xor", "logical_xor")
-def _(e: Emitter, site: Site, x: Element, y: Element) -> Element:
-    return e.b.xor(x, y)
-
-
-@elementwise("invert")
-def _(e: Emitter, site: Site, x: Element) -> Element:
-    return e.b.not_(x)
-
-
-def _distance(e: Emitter, site: Site, y: Register) -> Register:
-    """Return the shift count, clamped to the valid range."""
-    b, last = e.b, ir().Constant(y.type, y.type.width - 1)
-    if site.dtype.is_unsigned:
-        return b.select(b.icmp_unsigned("<", y, last), y, last)
-    zero = ir().Constant(y.type, 0)
-    positive = b.select(b.icmp_signed(">", y, zero), y, zero)
-    return b.select(b.icmp_signed("<", positive, last), positive, last)
-
-
-@elementwise("left_shift")
-def _(e: Emitter, site: Site, x: Element, y: Element) -> Element:
-    return e.b.shl(x, _distance(e, site, y))
-
-
-@elementwise("right_shift")
-def _(e: Emitter, site: Site, x: Element, y: Element) -> Element:
-    shift = e.b.lshr if site.dtype.is_unsigned else e.b.ashr
-    return shift(x, _distance(e, site, y))

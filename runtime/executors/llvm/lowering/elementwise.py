@@ -247,21 +247,6 @@ def _(e: Emitter, site: Site, x: Element, y: Element) -> Element:
     return compared(e, site.dtype.kind, _COMPARISONS[site.type], x, y)
 
 
-@elementwise("logical_not")
-def _(e: Emitter, site: Site, x: Element) -> Element:
-    return e.b.not_(x)
-
-
-@elementwise("logical_and")
-def _(e: Emitter, site: Site, x: Element, y: Element) -> Element:
-    return e.b.and_(x, y)
-
-
-@elementwise("logical_or")
-def _(e: Emitter, site: Site, x: Element, y: Element) -> Element:
-    return e.b.or_(x, y)
-
-
 @elementwise("where")
 def _(e: Emitter, site: Site, test: Element, x: Element, y: Element) -> Element:
     return e.choose(test, hidden_infinity(e, x), hidden_infinity(e, y))
