@@ -290,6 +290,16 @@ class Emitter(CopiedCode):
         yield
         self.memo = outer
 
+    @contextmanager
+    def where(self, holds: Register) -> Iterator[None]:
+        """Emit a block that runs if `holds` is true."""
+        inside, onward = self.block("then"), self.block("onward")
+        self.b.cbranch(holds, inside, onward)
+        with self.into(inside):
+            yield
+            self.b.branch(onward)
+        self.b.position_at_end(onward)
+
     def guarded(self, test: Register, emit: Callable[[], Element], other: Element) -> Element:
         """Emit a branch. Return the element that `emit` emits if `test` is true, else `other`.
 

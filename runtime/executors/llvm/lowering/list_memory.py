@@ -65,12 +65,8 @@ class Cells:
 
     def extend_to(self, e: Emitter, length: Register) -> None:
         """Append zeros up to this length, if the list is shorter."""
-        grow, onward = e.block("grow"), e.block("onward")
-        e.b.cbranch(e.b.icmp_signed(">", length, self.length(e)), grow, onward)
-        with e.into(grow):
+        with e.where(e.b.icmp_signed(">", length, self.length(e))):
             self.extend(e, length)
-            e.b.branch(onward)
-        e.b.position_at_end(onward)
 
     def extend(self, e: Emitter, length: Register) -> None:
         """Append zeros up to this length."""
@@ -84,18 +80,14 @@ class Cells:
         """Grow the memory to at least `length` elements."""
         if self.size is not None or (is_known(length) and length.constant <= FIRST):
             return
-        full, onward = e.block("full"), e.block("onward")
         address = e.b.load(self._address, typ=pointer())
-        e.b.cbranch(e.b.icmp_signed(">", length, e.capacity(address)), full, onward)
-        with e.into(full):
+        with e.where(e.b.icmp_signed(">", length, e.capacity(address))):
             wanted = e.plus(e.b.shl(length, e.word(1)), e.word(FIRST))
             size = e.plus(e.times(wanted, self.bytes), e.word(HEAD))
             found = e.call("PyMem_RawRealloc", pointer(), address, size)
             e.fail_unless(e.b.icmp_unsigned("!=", found, null()))
             e.b.store(found, self._address)
             e.b.store(wanted, found)
-            e.b.branch(onward)
-        e.b.position_at_end(onward)
 
     def release(self, e: Emitter) -> Register:
         """Transfer the memory to the caller of the compiled function, and allocate new memory."""

@@ -178,12 +178,8 @@ def _(region: Region, operation: Operation, array: LazyValue, places: LazyValue)
     cells.reset(e, e.word(places.size))
 
     def take(number: Register, index: Register) -> None:
-        present, onward = e.block("there"), e.block("onward")
-        e.b.cbranch(e.b.icmp_unsigned("<", index, source.length(e)), present, onward)
-        with e.into(present):
+        with e.where(e.b.icmp_unsigned("<", index, source.length(e))):
             _copy(e, cells, source.at(e, index), cells.at(e, number))
-            e.b.branch(onward)
-        e.b.position_at_end(onward)
 
     _each(region, places, take)
     return List(cells)
@@ -201,16 +197,12 @@ def _(region: Region, operation: Operation, array: LazyValue, places: LazyValue)
     def take(number: Register, index: Register) -> None:
         e.demand(e.b.icmp_signed(">=", index, e.word(0)))
         cells.extend_to(e, e.plus(index, e.word(1)))
-        present, onward = e.block("there"), e.block("onward")
-        e.b.cbranch(e.b.icmp_signed("<", number, source.length(e)), present, onward)
-        with e.into(present):
+        with e.where(e.b.icmp_signed("<", number, source.length(e))):
             into, more = cells.at(e, index), source.at(e, number)
             with region.loops(cells.shape, []) as index_in:
                 flat = index_in.flat(e)
                 total = add(e, site, e.load(cells.dtype, into, flat), e.load(cells.dtype, more, flat))
                 e.store(cells.dtype, into, flat, total)
-            e.b.branch(onward)
-        e.b.position_at_end(onward)
 
     _each(region, places, take)
     return List(cells)

@@ -220,12 +220,8 @@ def _(region: Region, operation: Operation, array: LazyValue, index: LazyValue) 
         raise RefusedError("several elements at once are not compiled")
     cells = _changed(region, operation, array)
     position = region.integer(index)
-    present, onward = e.block("there"), e.block("onward")
-    e.b.cbranch(e.b.icmp_unsigned("<", position, cells.length(e)), present, onward)
-    with e.into(present):
+    with e.where(e.b.icmp_unsigned("<", position, cells.length(e))):
         e.clear_some(cells.at(e, position), e.word(cells.bytes))
-        e.b.branch(onward)
-    e.b.position_at_end(onward)
     return List(cells)
 
 
