@@ -6,16 +6,12 @@
     %load_ext agc          the cell magic %%agc of IPython and Jupyter
     agc.__version__        the version of agc; agc.runtime.__version__ is TensorFlow's, whose names it has
 
-Importing this package loads only the finder of its modules; its names are imported at their first use.
+Importing this package loads nothing else; its names are imported at their first use.
 """
 
 from __future__ import annotations
 
 from typing import Any
-
-from .module_finder import install as _install
-
-_install()
 
 __all__ = ["explore", "progress", "show"]
 

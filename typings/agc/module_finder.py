@@ -1,1 +1,0 @@
-../../namespace/module_finder.py
