@@ -168,7 +168,10 @@ def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool
     >>> pack_sequence_as((0, [0]), [1, 2])
     (1, [2])
     """
-    if isinstance(flat_sequence, (str, bytes)) or not hasattr(flat_sequence, "__iter__"):
+    if type(flat_sequence) in (list, tuple) and len(flat_sequence) == 1 and not expand_composites:
+        if not is_nested(structure):
+            return flat_sequence[0]
+    elif isinstance(flat_sequence, (str, bytes)) or not hasattr(flat_sequence, "__iter__"):
         raise TypeError(
             f"Attempted to pack value:\n  {flat_sequence}\ninto a structure, but found incompatible type "
             f"`{type(flat_sequence)}` instead."
@@ -281,6 +284,8 @@ def _pack_dots(nest: Any) -> Any:
 
 def _difference(one: Any, other: Any, check: bool, expand: bool) -> tuple[type[Exception], str] | None:
     """Return the class and the message of the error for two nests that differ; None if they do not."""
+    if not (expand or is_nested(one) or is_nested(other)):
+        return None
     composites = expand and (_has_spec(one) or _has_spec(other))
     nested = [is_nested(nest) or (expand and _has_spec(nest)) for nest in (one, other)]
     if nested[0] != nested[1]:

@@ -40,7 +40,8 @@ class DenseResult:
         """Return the tensors that represent the result for one row."""
         tensor = convert_to_tensor(leaf, dtype_hint=self.dtype)
         check_dtype(tensor.dtype, self.dtype)
-        check_row(tensor.shape, self.shape)
+        if self.shape.rank is not None:
+            check_row(tensor.shape, self.shape)
         return [tensor]
 
     def of_rows(self, rows: Sequence[list[Tensor]]) -> Any:
@@ -48,8 +49,10 @@ class DenseResult:
         values = [row[0] for row in rows]
         if not values:
             return no_rows(self.shape, self.dtype)
-        for value in values:
-            check_row(value.shape, values[0].shape)
+        first = values[0].shape
+        for shape in [value.shape for value in values]:
+            if shape is not first:
+                check_row(shape, first)
         return stack(values)
 
     def arrays(self, count: Any, infer_shape: bool) -> list[TensorArray]:
