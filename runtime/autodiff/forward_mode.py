@@ -10,6 +10,7 @@ The JVP is computed from the VJP. The VJP is linear in the cotangent u of the ta
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .. import nest
@@ -22,6 +23,8 @@ from ..ops.reduce.reductions import reduce_sum
 from .backprop import gradients
 from .sparse_gradients import dense
 from .tape import GradientTape
+from .tape_plans import Targets, planned_gradients
+from .tape_records import Key, Record
 from .targets import UnconnectedGradients, choice, filled, known
 
 
@@ -73,14 +76,24 @@ class ForwardAccumulator(GradientTape):
         return nest.pack_sequence_as(primals, flat)
 
     def _derivative(self, y: Any) -> Any:
+        records, targets = self._records or [], [(y, *self._tangents)]
         sources = [known(x) for x in self._primals]
-        with GradientTape(watch_accessed_variables=False) as tape:
-            direction = zeros_like(y)
-            tape.watch(direction)
-            grads = gradients(self._records or [], [(y, direction)], sources, self._watched)
-            pairs = [(g, t) for g, t in zip(grads, self._tangents, strict=True) if g is not None]
-            if not pairs:
-                return None
-            products = [reduce_sum(multiply(dense(grad), conj(tangent))) for grad, tangent in pairs]
-        found = tape.gradient(products, direction)
-        return zeros_like(y) if found is None else found
+        found = planned_gradients(records, targets, sources, self._watched, jvp_of_records)
+        return (jvp_of_records(records, targets, sources, self._watched) if found is None else found)[0]
+
+
+def jvp_of_records(
+    records: Sequence[Record], targets: Targets, sources: Sequence[Any], since: Mapping[Key, int]
+) -> list[Any]:
+    """Return the derivative of the target, which its tuple has before the direction of each source; or None."""
+    ((y, *tangents),) = targets
+    with GradientTape(watch_accessed_variables=False) as tape:
+        direction = zeros_like(y)
+        tape.watch(direction)
+        grads = gradients(records, [(y, direction)], sources, since)
+        pairs = [(g, t) for g, t in zip(grads, tangents, strict=True) if g is not None]
+        if not pairs:
+            return [None]
+        products = [reduce_sum(multiply(dense(grad), conj(tangent))) for grad, tangent in pairs]
+    found = tape.gradient(products, direction)
+    return [zeros_like(y) if found is None else found]
