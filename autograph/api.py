@@ -97,20 +97,20 @@ def _converter(recursive: bool = True, features: Features = None) -> Converter:
 
 @contextmanager
 def converting_reachable(*roots: Any) -> Iterator[None]:
-    """For a runtime, around the tracing of a function: what it sees but does not call is converted, too.
+    """Convert also the user's functions that Python calls during a trace; runtimes trace a function inside of this.
 
-    `roots` are the function and its arguments. Operator methods, properties and the functions that are passed
-    to libraries are called by Python, not by converted code. Those of the user's are converted where they are.
+    `roots` are the function and its arguments. Python itself calls operator methods, properties and the functions
+    that are passed to libraries, so that they are converted in place: they get a new `__code__`.
     """
     with _converter().in_sight(*roots):
         yield
 
 
 def checking_may_alias() -> AbstractContextManager[object]:
-    """For a runtime, inside of `converting_reachable`: at its end it is an error if an object was changed that
-    is perhaps another.
+    """Refuse, at the end of this block, mutations of objects that the graph may have merged with others.
 
-    Where a graph decides whether two variables have one object or two, neither may be changed after that.
+    Where a graph decides whether two variables hold one object or two, neither may be mutated after that. Runtimes
+    enter this block inside of `converting_reachable`.
     """
     from .side_effects.aliasing.may_alias import AliasScope
 
@@ -118,16 +118,16 @@ def checking_may_alias() -> AbstractContextManager[object]:
 
 
 def unconverted(label: str, calls: Sequence[StackCall] | None = None) -> Diagnostic | None:
-    """For a runtime that cannot give a value: the error that says why the running code was not staged.
+    """Return the diagnostic of a runtime for a value that it cannot provide: why the running code was not staged.
 
-    None if nothing special is known. `label` names the value. With `calls`, the innermost first, such as those that
-    an exception has ended, they are meant instead of the running code.
+    Return None if there is no special reason. `label` names the value. `calls`, the innermost first, replace the
+    running calls: those that an exception has ended, for instance.
     """
     return _converter().unconverted(label, calls)
 
 
 def altered_in(function: Any, name: str) -> Where | None:
-    """For a runtime's messages: where a function changes what its variable holds, as by `name[0] = 1`.
+    """Return the place at which a function mutates the object in its variable `name`, as `name[0] = 1` does.
 
     >>> altered_in(lambda log: log.append(1), "log").line > 0
     True

@@ -104,7 +104,7 @@ def check(
     silenced = 0
     files = list(file_discovery.files(paths, exclude))
     for new, silent in parallel.results(partial(lint_filter.look, strict=strict), files, jobs):
-        found += [finding for finding in new if choice.wants(finding.diagnostic.code)]
+        found += [finding for finding in new if choice.selects(finding.diagnostic.code)]
         silenced += silent
     diagnostics = [finding.diagnostic for finding in found]
     output.emit(report_formats.FORMATS[form](diagnostics, color.wanted(sys.stdout)))

@@ -36,11 +36,11 @@ class Choice(NamedTuple):
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
 
-    def wants(self, code: str) -> bool:
+    def selects(self, code: str) -> bool:
         """Return whether a code is selected. Internal errors are never hidden.
 
         >>> choice = Choice(select=("AGC1",), ignore=("AGC19",))
-        >>> [choice.wants(code) for code in ("AGC110", "AGC191", "AGC303")]
+        >>> [choice.selects(code) for code in ("AGC110", "AGC191", "AGC303")]
         [True, False, False]
         """
         if code == FAULT:

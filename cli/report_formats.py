@@ -21,7 +21,7 @@ SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 def text(found: Sequence[Diagnostic], colored: bool = False) -> str:
-    """Each finding as an error is shown, with a blank line between."""
+    """Format each finding like an error, with a blank line between them."""
     return "\n\n".join(diagnostic.format(color=colored) for diagnostic in found) + ("\n" if found else "")
 
 

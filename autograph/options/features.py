@@ -66,7 +66,7 @@ USUAL = ConversionOptions()
 
 
 def options_of(recursive: bool, features: Features) -> ConversionOptions:
-    """Return the options that a caller asks for; TypeError for what is no feature.
+    """Return the options of a call. Raises TypeError for values that are no feature.
 
     >>> options_of(True, None) == options_of(True, Feature.LISTS) == USUAL
     True

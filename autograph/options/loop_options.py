@@ -23,14 +23,14 @@ def set_loop_options(
     shape_invariants: Any = UNSPECIFIED,
     checkpoint_every: Any = UNSPECIFIED,
 ) -> None:
-    """Options for the loop that this is the first statement of, for when the loop is staged.
+    """Set options of a staged loop; this call is the first statement of its body.
 
     Args:
         parallel_iterations, swap_memory: hints for a backend, which may ignore them.
-        maximum_iterations: a staged loop ends after so many rounds at the latest.
-        shape_invariants: (variable, shape) pairs: the shape that a variable has in all rounds.
-        checkpoint_every: for gradients of a staged loop the state is kept after so many rounds only, and the rounds
-            between are computed again; with "auto" n rounds take memory for about the square root of 2 n.
+        maximum_iterations: a staged loop ends after at most so many iterations.
+        shape_invariants: (variable, shape) pairs: the shape of the variable in all iterations.
+        checkpoint_every: gradients of a staged loop keep the state only after each n-th iteration, and recompute
+            the iterations between; "auto" chooses n, so that N iterations take memory for about sqrt(2 N) states.
 
     >>> def halved(n):
     ...     while n > 1:

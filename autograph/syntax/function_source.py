@@ -6,10 +6,10 @@
     12                                                          return x if x > 0 else -x           `fit` has in
     13      def loss(self): …                                                                       the file
 
-A file may be long, and the first function of it that is traced should not wait for all of it. The code tells where a
-function begins, and how far it goes at least; it ends before the next line that is not indented more. Where this line
-is only the inside of a text or of brackets, or anything else is unusual, what was cut out is no Python, or no single
-function: then there is no piece, and the whole file has to be parsed.
+A file may be long, and its first traced function should not wait until all of it is parsed. The code object has the
+first line of the function and a lower bound of the last one. The function ends before the next line that is not
+indented more. If this line is inside of a string or of brackets, the lines are no Python or no single function. Then
+there is no piece, and the whole file is parsed.
 """
 
 from __future__ import annotations

@@ -149,7 +149,7 @@ _node: Callable[[type[ast.AST]], Any] = ast.AST.__new__
 _START: Fields = dict(zip(POSITION, (1, 0, 1, 0), strict=True))
 
 
-# What gast has for the kinds of nodes that it knows, and the other way round.
+# The classes of gast, by the classes of `ast`.
 _GAST_KINDS: dict[Any, Any] = {
     kind: getattr(gast, name)
     for name, kind in vars(ast).items()
@@ -232,7 +232,7 @@ class _Rule(NamedTuple):
 
 
 def _rule(new: Any, old: Any, conversions: dict[type, Callable[[Fields], None]]) -> _Rule:
-    """To the kind `new`, from or to the kind `old` of Python's, whose fields count."""
+    """Return the rule that makes nodes of the class `new`; their fields are those of Python's class `old`."""
     sign = next((name for name in ("ctx", "op") if name in old._fields), None)
     return _Rule(new, conversions.get(old), sign, INNER[old] if old is not ast.arg else ("annotation",))
 

@@ -26,7 +26,7 @@ class Layout:
     """The text of a module, and where its comments, strings and logical lines are."""
 
     def __init__(self, text: str, translation: Translation, whole: bool = True) -> None:
-        """`translation` tells which nodes are as they were; `whole` is false for one definition of a module."""
+        """Read `text`. `translation` maps unchanged nodes; `whole` is false for one definition of a module."""
         self.whole = whole
         self.lines = [line.rstrip("\r\n") for line in lines_of(text)]
         self.translation = translation

@@ -77,14 +77,14 @@ Extent = tuple[int, int, int, int]  # line and column of the start, line and col
 
 
 def extent_of(node: Any) -> Extent:
-    """From where to where a node goes."""
+    """Return the start and the end of a node."""
     return node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
 
 
 def extent_of_code(code: CodeType) -> Extent | None:
-    """From where to where the instructions of a function go; None with `python -X no_debug_ranges`."""
-    # What Python adds at the start of a function has no columns, or those of an empty stretch. Most instructions
-    # come with several that are of the same place.
+    """Return the start and the end of the instructions of a function; None with `python -X no_debug_ranges`."""
+    # The instructions that Python adds at the start of a function have no columns, or those of an empty range. Most
+    # other instructions share their position with several.
     positions: list[Any] = [*filter(_end_column, dict.fromkeys(code.co_positions()))]
     if not positions:
         return None

@@ -133,10 +133,10 @@ def _agree(reversals: Sequence[GraphVjp], index: int) -> None:
             )
 
 
-def _with_blanks(reversal: GraphVjp, own: list[Value], everybody: list[list[Value]]) -> Graph:
+def _with_blanks(reversal: GraphVjp, own: list[Value], all_own: list[list[Value]]) -> Graph:
     """Return the forward region with blanks for the residuals of the other regions."""
     extra: list[Operand] = []
-    for values in everybody:
+    for values in all_own:
         for value in values:
             if values is own:
                 extra.append(value)

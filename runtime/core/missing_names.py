@@ -73,8 +73,8 @@ def missing_name(
     The module's `__getattr__` calls this function. `among` are the known names, by default those of the module.
     """
     plain = f"module {module!r} has no attribute {name!r}"
-    asks = sys._getframe(2)
-    if name.startswith("_") or asks.f_code.co_name == "_handle_fromlist":  # importlib tries submodules next
+    frame = sys._getframe(2)
+    if name.startswith("_") or frame.f_code.co_name == "_handle_fromlist":  # importlib tries submodules next
         return AttributeError(plain)
     path = module.removeprefix(_ROOT).lstrip(".") if public is None else public
     known = names().get(f"{path}.{name}" if path else name)
@@ -84,7 +84,7 @@ def missing_name(
         why, instead = known
         advice = f" Use {instead}." if instead else ""
         text = f"tf.{path}.{name} is not in agc ({why}).{advice}".replace("tf..", "tf.")
-    is_import = _is_importing(asks)
+    is_import = _is_importing(frame)
     return ImportError(text, name=module) if is_import else AttributeError(text, name=name)
 
 

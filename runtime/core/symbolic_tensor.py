@@ -147,7 +147,7 @@ class SymbolicTensor(Tensor):
         )
 
     def __int__(self) -> int:
-        """Return the number if `get_static_value` knows it: libraries ask that first."""
+        """Return the number if it is statically known; libraries call `int` to find that out."""
         known = self._value.elements if self.shape.rank == 0 else None
         if known is None or known[0] is None:
             self._refuse("int()", "Use tf.cast(x, tf.int32).")

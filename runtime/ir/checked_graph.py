@@ -132,14 +132,14 @@ def _check(made: Value, value: Value) -> Operation:
 
 def checked_graph(graph: Graph) -> Graph:
     """Return a graph with checked operations, unless its calls expand to too many operations."""
-    _written_out(graph, {})
+    _inlined_size(graph, {})
     return graph
 
 
-def _written_out(graph: Graph, known: dict[Graph, int]) -> int:
+def _inlined_size(graph: Graph, known: dict[Graph, int]) -> int:
     """Return the number of operations after inlining all calls; it may be large for a small file."""
     if graph not in known:
-        inner = sum(_written_out(region, known) for region in graph.regions())
+        inner = sum(_inlined_size(region, known) for region in graph.regions())
         known[graph] = len(graph.operations) + inner
         if known[graph] > MOST_OPERATIONS:
             raise ValueError(

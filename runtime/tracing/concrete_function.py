@@ -377,7 +377,7 @@ class ConcreteFunction:
 
 
 def _as_traced(leaf: Any, traced: Value) -> Any:
-    """Return an input of a recorded call, whose shape is checked in each run if the trace knows more of it."""
+    """Return an input of a recorded call, whose shape is checked in each run if the trace inferred more of it."""
     carried = state_leaves.carried(leaf)
     spec = traced.spec
     if not isinstance(carried, SymbolicTensor) or not isinstance(spec, TensorType):

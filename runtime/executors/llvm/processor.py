@@ -1,4 +1,4 @@
-"""LLVM's library, imported at the first compilation, and what it knows of the processor that it compiles for."""
+"""LLVM's library, imported at the first compilation, and its facts about the processor that it compiles for."""
 
 from __future__ import annotations
 

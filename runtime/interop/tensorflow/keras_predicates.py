@@ -63,7 +63,7 @@ REPLACED: dict[str, dict[str, Any]] = {
 def serializes_operations(serialize: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Return a function of Keras such that it serializes an operation, `tf.nn.relu`, as the Python function that it is.
 
-    Keras writes functions by name and module, and knows them by the class `types.FunctionType`.
+    Keras writes functions by name and module; it recognizes them by the class `types.FunctionType`.
     """
 
     @functools.wraps(serialize)

@@ -61,7 +61,7 @@ from .signature import Signature
 
 
 class _Watch:
-    """A function that checks, or replaces, the results of each operation; None if no program wants that."""
+    """A function that checks, or replaces, the results of each operation; None if there is none."""
 
     results: Callable[[Op, Sequence[Any]], Sequence[Any]] | None = None
 

@@ -19,7 +19,7 @@ from .code_copies import CopiedCode
 from .dynamic_sizes import Size, is_sized, typical
 from .index_builder import settling_builder
 from .llvm_types import ComplexPair, Element, Register, integer, ir
-from .loop_hints import SCALAR, WRITTEN_OUT, of_body
+from .loop_hints import SCALAR, UNROLL_FULLY, of_body
 from .merge_functions import ParallelBodies, Users, merge_identical_nests
 from .outlining import OutermostLoopNest, SlotUses, is_large, outline, without_moved
 from .parallel_loops import LIGHT, WAKES, WORTH, instructions_run, taken_apart
@@ -151,7 +151,7 @@ class Emitter(CopiedCode):
         yield numbers
         self._open_loops -= len(nest.loops)
         is_small = self._rounds.pop() <= FEW and self.is_repeated
-        self._close_loops(nest, group, WRITTEN_OUT if in_registers or is_small else ())
+        self._close_loops(nest, group, UNROLL_FULLY if in_registers or is_small else ())
         if skipped is not None:
             self.b.branch(skipped)
             self.b.position_at_end(skipped)
@@ -254,11 +254,11 @@ class Emitter(CopiedCode):
         known = [["llvm.loop.parallel_accesses", group]] if group is not None else []
         jump = self.b.cbranch(repeats, body, after)
         if properties or known:
-            self.tell_of_loop(jump, [*properties, *known])
+            self.set_loop_metadata(jump, [*properties, *known])
         self.leave_loop(after)
         self.b.position_at_end(after)
 
-    def tell_of_loop(self, jump: Any, properties: Sequence[Any]) -> None:
+    def set_loop_metadata(self, jump: Any, properties: Sequence[Any]) -> None:
         """Attach loop metadata to a back edge."""
         self._loops += 1
         jump.set_metadata("llvm.loop", self._metadata([f"loop{self._loops}", *properties]))
@@ -451,7 +451,7 @@ class Emitter(CopiedCode):
                 part = outline(nest, self.users.own_slots(nest))
                 if nest.cost * COLD < self._cost:
                     for jump in nest.jumps:
-                        self.tell_of_loop(jump, SCALAR)
+                        self.set_loop_metadata(jump, SCALAR)
                     if nest.cost * RARE < self._total:
                         part.attributes.add("cold")
         without_moved(self.function)

@@ -25,7 +25,7 @@ _MANY = 8
 _MASKS = 32
 """The width in bytes of the vectors of processors that load and store with a mask."""
 
-WRITTEN_OUT = (["llvm.loop.vectorize.followup_vectorized", ["llvm.loop.unroll.full"]],)
+UNROLL_FULLY = (["llvm.loop.vectorize.followup_vectorized", ["llvm.loop.unroll.full"]],)
 """Loop metadata that makes LLVM unroll a loop fully after vectorization."""
 
 SCALAR = (["llvm.loop.vectorize.enable", False],)

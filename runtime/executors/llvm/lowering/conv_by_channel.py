@@ -4,7 +4,7 @@
     x'[at, c]        ← Σ y'[window, c] · filter[w, c]               over the windows with this element
     filter'[w, c]    ← Σ x[at · stride + w, c] · y'[at, c]          in parts of rows, which are added in the end
 
-Matrices of one channel would be too thin for BLAS. The code for the elements of a window is written out, or for a part
+Matrices of one channel would be too thin for BLAS. The loop over the elements of a window is unrolled, or over a part
 of a large window, such as one of its rows: then loops over the other axes add to sums in memory.
 """
 
@@ -38,13 +38,13 @@ _PRODUCTS = 128
 """The most products of a channel that the code for windows next to each other has."""
 
 
-def _written_out(window: Sequence[int], most: int = SMALL) -> int:
-    """Return the first axis of a window from which on the code for each element is written out."""
+def _first_unrolled(window: Sequence[int], most: int = SMALL) -> int:
+    """Return the first axis of a window from which on the loops are unrolled."""
     return next(axis for axis in range(len(window) + 1) if math.prod(window[axis:]) <= most)
 
 
 def _offsets(e: Emitter, window: Sequence[int], outer: Sequence[Register]) -> Iterator[list[Register]]:
-    """Return the offsets of the elements that are written out, in the iteration `outer` of the other axes."""
+    """Return the offsets of the elements in the unrolled loops, in the iteration `outer` of the other axes."""
     for inner in itertools.product(*map(range, window[len(outer) :])):
         yield [*outer, *map(e.word, inner)]
 
@@ -64,7 +64,7 @@ class ConvolvedByChannel(BlockwiseConvolution):
         windows, dtype, n = self.windows, self.dtype, self.windows.n
         piece, first = windows.piece(e, self.source, block, blocks, scratch)
         counts, window = block.counts(windows.result_sizes), windows.slide.window
-        looped = window[: _written_out(window)]
+        looped = window[: _first_unrolled(window)]
 
         def sum_of(numbers: Sequence[Register], channel: Register) -> Index:
             return Index.of((*counts, self.given), [*numbers[: n + 1], channel])
@@ -142,7 +142,7 @@ def filter_gradient(region: Region, setting: Any, x: Buffer, dy: Buffer) -> Lazy
         window = setting.slide.window
         with (
             e.nest([counted(e.minus(end, start)), width // columns], parallel=False) as (row, group),
-            e.nest(window[: _written_out(window, _PRODUCTS // columns)], parallel=False) as looped,
+            e.nest(window[: _first_unrolled(window, _PRODUCTS // columns)], parallel=False) as looped,
             e.nest([given]) as (channel,),
         ):
             image = Index(outer, [(0, len(outer), e.plus(start, row))]).coordinates(e)

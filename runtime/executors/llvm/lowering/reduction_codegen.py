@@ -4,7 +4,7 @@
                                    ==>             for j:  total ← total + x[i, j]
                                                    result[i] ← total
 
-If short rows are reduced, their code is written out, and LLVM vectorizes the loop over results. If the last axis is
+The loops over short rows are unrolled, and LLVM vectorizes the loop over results. If the last axis is
 kept, it is the innermost loop, which LLVM vectorizes directly, and sums have NumPy's order of additions: of all rows,
 or of up to 16 parts of many rows, which threads share. Otherwise LLVM may reassociate floats.
 The sum of a large tensor is that of its blocks of 1,024 elements, which threads may share. If a broadcast operand keeps
@@ -36,14 +36,14 @@ _BLOCK = 1024
 _LEAST = 64
 """The least elements of a block of rows that has a sum of its own."""
 
-_WRITTEN_OUT = 16
-"""Reductions of at most this many elements to one are written out, if the operands of adjacent results are near."""
+_UNROLLED = 16
+"""Reductions of at most this many elements to one are unrolled, if the operands of adjacent results are near."""
 
 _NEAR = 6
 """The largest distance of operands of adjacent results that are read together, as vectors: channels of an image."""
 
 _HEAVIEST = 512
-"""The largest cost of a reduction that is written out."""
+"""The largest cost of a reduction that is unrolled."""
 
 
 def axes_of(operation: Operation, node: LazyValue) -> tuple[int, ...]:
@@ -68,7 +68,7 @@ def reduced(
     axes: Sequence[int],
     shape: Shape,
     dtype: dtypes.DType,
-    most: int = _WRITTEN_OUT,
+    most: int = _UNROLLED,
 ) -> LazyValue:
     """Reduce a node along axes, to this shape and dtype; at most `most` elements to one by code for each."""
     node = node.storage or node

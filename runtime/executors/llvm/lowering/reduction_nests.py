@@ -154,7 +154,7 @@ class ReductionNest(NamedTuple):
         """Reduce the accumulators of all parts to the results."""
         stays = range(1, len(totals.shape))
         whole = ReductionNest(self.region, totals, self.kind, [0], stays, [], self.where)
-        # Written out, the sums of parts would be a large share of a network's code.
+        # Unrolled, the sums of parts would be a large share of a network's code.
         is_loop = totals.shape[0] > 1 and self.where.dtype is self.kind.wide
         (whole.accumulate_by_rows if is_loop else whole.unroll)()
 

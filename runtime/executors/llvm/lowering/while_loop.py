@@ -127,7 +127,7 @@ def _(region: Region, operation: Operation, *nodes: LazyValue) -> list[LazyValue
             listen(e, number, 1 + e.work - before)
             e.b.branch(inside)
     if is_short(e.function.blocks[first:]):
-        e.tell_of_loop(back_edge, SEVERAL)
+        e.set_loop_metadata(back_edge, SEVERAL)
     e.b.position_at_end(after)
     return [register.read(e) for register in state]
 

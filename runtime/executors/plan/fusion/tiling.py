@@ -40,7 +40,7 @@ Calls may be half as long if there is twice as much work.
 """
 
 _TILES = 16
-"""The least number of tiles, where tiles are larger than the cache asks for, so that calls are long."""
+"""The least number of tiles if these are larger than the cache, so that calls are long."""
 
 Shape = tuple[int, ...]
 

@@ -78,7 +78,7 @@ def _(to: Body, input: NodeResult, ksize: Any, strides: Any, padding: str, expli
 
 @writes("avg_pool")
 def _(to: Body, input: NodeResult, ksize: Any, strides: Any, padding: str, explicit_paddings: Any) -> Any:
-    """With explicit paddings, divide by the mean of ones: the padding counts in neither."""
+    """Divide by the mean of ones if paddings are explicit: the average excludes the padding."""
     pool = Pooling(to, input, ksize, strides, padding, explicit_paddings)
     mean = to.AvgPool3D if pool.is_volume else to.AvgPool
     x = pool.into(input)

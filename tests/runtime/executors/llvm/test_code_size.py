@@ -47,7 +47,7 @@ def test_arguments_cost_little() -> None:
     assert lines(many) - lines(few) < 10 * 8
 
 
-def test_small_tensors_are_written_out_in_loops_only() -> None:
+def test_small_tensors_are_unrolled_in_loops_only() -> None:
     def once(x: Any) -> Any:
         return x * x + x
 
@@ -145,7 +145,7 @@ def test_the_loops_of_a_convolution_in_one_block_become_functions() -> None:
     assert ModuleText.parsed(written).is_cold("kernel")
 
 
-def test_gradients_of_large_depthwise_filters_are_written_out_for_a_row_of_the_filter() -> None:
+def test_gradients_of_large_depthwise_filters_are_unrolled_along_a_row_of_the_filter() -> None:
     """A window of 5 x 5 has about as much code as one of 3 x 3."""
 
     def gradient(size: int) -> int:
