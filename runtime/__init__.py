@@ -66,7 +66,8 @@ OF_KERAS = ("keras", "initializers", "losses", "metrics", "optimizers")
 def __getattr__(name: str) -> Any:
     """Import a namespace, or a public name of this module, at its first use."""
     if name in NAMESPACES or name == "keras":
-        value = importlib.import_module(f"{__name__}.{name}")
+        with _Pause():
+            value = importlib.import_module(f"{__name__}.{name}")
     elif name in MEMBERS:
         value = globals()[name] = _imported(MEMBERS[name], name, __name__)
     elif name in OF_KERAS:

@@ -18,6 +18,8 @@ from typing import Any
 
 from agc.autograph import api
 
+from .gc_pause import Pause
+
 _ROOT = "agc.runtime"
 _FILE = __file__.removesuffix(".py") + ".txt"
 
@@ -61,7 +63,8 @@ def places(table: Mapping[str, str]) -> dict[str, str]:
 def imported(place: str, name: str, package: str) -> Any:
     """Return the value at a place."""
     path, is_other, own = place.partition(":")
-    module = importlib.import_module(path, package)
+    with Pause():
+        module = importlib.import_module(path, package)
     return module if is_other and not own else getattr(module, own or name)
 
 

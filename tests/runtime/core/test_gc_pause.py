@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import subprocess
 import sys
 from collections.abc import Iterator
 from types import ModuleType
@@ -51,6 +52,27 @@ def test_objects_of_imported_modules_are_old_after_the_pause() -> None:
     if frozen:
         gc.freeze()
     assert young.isdisjoint(map(id, objects))
+
+
+def test_modules_are_imported_during_a_pause() -> None:
+    """Both those that the runtime imports at once and those of a name that is used for the first time."""
+    program = """
+import gc, sys
+class Watch:
+    def find_spec(self, name, path=None, target=None):
+        if name.startswith("agc.runtime."):
+            seen[name] = gc.isenabled()
+seen = {}
+sys.meta_path.insert(0, Watch())
+import agc.runtime as tf
+assert "agc.runtime.tracing" not in seen
+tf.function, tf.linalg.inv
+assert {"agc.runtime.core.tensor", "agc.runtime.tracing", "agc.runtime.linalg"} <= seen.keys()
+assert [name for name, is_on in seen.items() if is_on] == %r
+assert gc.isenabled()
+"""
+    pause = ["agc.runtime.core", "agc.runtime.core.gc_pause"]  # which the first pause needs
+    subprocess.run([sys.executable, "-c", program % pause], check=True)
 
 
 def test_modules_are_freed_except_shared_functions() -> None:
