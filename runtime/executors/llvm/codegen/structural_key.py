@@ -73,7 +73,9 @@ class Description:
         if kind is float or kind is complex:
             return kind, np.asarray(x).tobytes()
         if isinstance(x, (tuple, list)):
-            return kind, tuple(x) if set(map(type, x)) == {int} else tuple([self.of(each) for each in x])
+            if set(map(type, x)) == {int}:
+                return kind, int, tuple(x)  # these are no numbers of objects
+            return kind, tuple([self.of(each) for each in x])
         if isinstance(x, Mapping):
             return kind, tuple([(key, self.of(value)) for key, value in x.items()])
         if isinstance(x, _KNOWN) or (kind is types.FunctionType and not (x.__closure__ or x.__defaults__)):

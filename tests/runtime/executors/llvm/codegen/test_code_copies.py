@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, cast
 
 import agc.runtime as tf
 import numpy as np
@@ -11,6 +11,8 @@ import pytest
 from agc.runtime.executors.llvm import JitFunction, compile_graph
 from agc.runtime.executors.llvm.codegen.code_copies import CopiedCode
 from agc.runtime.executors.llvm.codegen.function_builder import Emitter
+from agc.runtime.executors.llvm.codegen.lazy_values import ConstantArray
+from agc.runtime.executors.llvm.codegen.structural_key import Description
 from agc.runtime.optimize import outline_repeats
 
 RANDOM = np.random.default_rng(3)
@@ -126,3 +128,9 @@ def test_copies_fail_where_their_own_checks_fail(copies: list[Any]) -> None:
     with pytest.raises(tf.errors.InvalidArgumentError, match="64"):
         JitFunction(graph).run(inputs)
     assert JitFunction(graph).run([A, np.array([1, 2]), np.array([3, 4])])
+
+
+def test_integers_are_no_numbers_of_objects_that_occur_again() -> None:
+    zeros = ConstantArray(np.zeros(3))
+    one, other = (Description(cast(Emitter, None)).of((zeros, x)) for x in ((0, 0), (zeros, zeros)))
+    assert one != other
