@@ -11,17 +11,7 @@ from agc.runtime.ir.builder import Builder
 from agc.runtime.ir.value_types import TensorType
 from agc.runtime.ops.linalg.einsum import einsum_shape
 from agc.runtime.ops.linalg.matmul import matrix_product
-
-DTYPES = [np.float32, np.float64, np.complex64, np.complex128]
-
-
-def matrices(dtype: Any, *shape: int) -> Any:
-    numbers = np.random.default_rng(5).normal(size=(2, *shape))
-    return (numbers[0] + (1j * numbers[1] if np.dtype(dtype).kind == "c" else 0)).astype(dtype)
-
-
-def close(one: Any, other: Any) -> None:
-    np.testing.assert_allclose(np.asarray(one), np.asarray(other), rtol=2e-3, atol=2e-4)
+from support.matrices import DTYPES, close, matrices
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -8,19 +8,10 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from support.everywhere import everywhere
+from support.matrices import DTYPES, close, matrices
 
 L = tf.linalg
 refused = tf.errors.InvalidArgumentError
-DTYPES = [np.float32, np.float64, np.complex64, np.complex128]
-
-
-def matrices(dtype: Any, *shape: int) -> Any:
-    numbers = np.random.default_rng(5).normal(size=(2, *shape))
-    return (numbers[0] + (1j * numbers[1] if np.dtype(dtype).kind == "c" else 0)).astype(dtype)
-
-
-def close(one: Any, other: Any) -> None:
-    np.testing.assert_allclose(np.asarray(one), np.asarray(other), rtol=2e-3, atol=2e-4)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -65,15 +65,20 @@ SETTINGS = [
 ]
 
 
+def check_small_blocks(monkeypatch: pytest.MonkeyPatch, setting: dict[str, Any], groups: int) -> None:
+    """Compare a convolution that runs in blocks of one row."""
+    monkeypatch.setattr(blockwise, "_LEAST_WORK", 1)
+    monkeypatch.setattr(conv, "_ROWS", 1)
+    layer = with_gradients(lambda a, b: tf.nn.relu(tf.nn.conv2d(a, b, **setting) + 0.5))
+    agree(layer, [numbers(3, 7, 11, 4), numbers(3, 2, 4 // groups, 8)], bound=1e-4)
+
+
 @pytest.mark.parametrize("groups", [1, 2, 4])
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_convolutions_in_small_blocks(
     monkeypatch: pytest.MonkeyPatch, setting: dict[str, Any], groups: int
 ) -> None:
-    monkeypatch.setattr(blockwise, "_LEAST_WORK", 1)
-    monkeypatch.setattr(conv, "_ROWS", 1)
-    layer = with_gradients(lambda a, b: tf.nn.relu(tf.nn.conv2d(a, b, **setting) + 0.5))
-    agree(layer, [numbers(3, 7, 11, 4), numbers(3, 2, 4 // groups, 8)], bound=1e-4)
+    check_small_blocks(monkeypatch, setting, groups)
 
 
 @pytest.mark.parametrize(
@@ -229,10 +234,7 @@ def test_gradients_of_large_filters_are_divided_by_columns(monkeypatch: pytest.M
 def test_without_blas_products_use_the_blocked_function(
     monkeypatch: pytest.MonkeyPatch, setting: dict[str, Any], groups: int
 ) -> None:
-    monkeypatch.setattr(blockwise, "_LEAST_WORK", 1)
-    monkeypatch.setattr(conv, "_ROWS", 1)
-    layer = with_gradients(lambda a, b: tf.nn.relu(tf.nn.conv2d(a, b, **setting) + 0.5))
-    agree(layer, [numbers(3, 7, 11, 4), numbers(3, 2, 4 // groups, 8)], bound=1e-4)
+    check_small_blocks(monkeypatch, setting, groups)
 
 
 @pytest.mark.usefixtures("without_blas")
