@@ -15,7 +15,7 @@ from ...kernels import fourier
 from ...kernels.loops import iterate, scan
 from ...kernels.matrix_products import multiply
 from ...kernels.orders import row_order
-from ...kernels.random import rejection_samplers
+from ...kernels.random import permutations
 from ...kernels.rows import add_weighted, combine_rows
 from ...kernels.special_functions import bessel, incomplete_gamma_beta
 from ...kernels.special_functions.gamma import digamma, log_gamma
@@ -128,8 +128,8 @@ def _permuted(index: Any, keys: Any, top: Any, rounds: int) -> Any:
     """Return the images of `index` under a permutation of 0, 1, … `top`, by cycle walking of all at once."""
     size = jnp.ceil(jnp.log2(jnp.maximum(bare(top), 1).astype(np.float64))).astype(np.uint64)
     half = wrapped(jnp.maximum(size + size % 2, 16) // 2)
-    encipher = rebound(rejection_samplers._enciphered)
-    drawn = rebound(rejection_samplers._round_keys)(keys.astype(np.int64).view(np.uint64).T, half, rounds)
+    encipher = rebound(permutations._enciphered)
+    drawn = rebound(permutations._round_keys)(keys.astype(np.int64).view(np.uint64).T, half, rounds)
     last = top.astype(np.uint64)
     first = encipher(index.astype(np.uint64), drawn, half)
 
@@ -179,7 +179,7 @@ for _own, _other in (
     (log_gamma, NumpyFunction(log_gamma, jax.scipy.special.gammaln)),
     (checked_dims, lambda shape: tuple(np.asarray(bare(shape)).tolist())),  # JAX refuses other shapes
     (matrix_functions._root, _root),
-    (rejection_samplers.permuted, _permuted),
+    (permutations.permuted, _permuted),
     (np.lib.stride_tricks.sliding_window_view, _windows),
     (np.ascontiguousarray, NumpyFunction(np.ascontiguousarray, jnp.asarray)),
 ):

@@ -1,8 +1,9 @@
-"""Distributions from random bits: uniform, normal, truncated normal.
+"""Distributions from random bits: uniform, normal, truncated normal, categorical.
 
 uniform    the low bits of a word are the binary digits of a number in [0, 1)
 normal     two uniform numbers give two normal ones (Box and Muller)
 truncated  normal numbers beyond 2 are rejected; the next ones of the same run of blocks replace them
+category   the index at which the accumulated weights of a row exceed a uniform number
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes
+from ..orders import places_in_rows
 from . import philox
 from .philox import Stream
 
@@ -165,3 +167,25 @@ def truncated_normal(stream: Stream, count: int, dtype: dtypes.DType) -> Array:
         kept[pending] += fits.sum(1)
         used += 1
     return found.reshape(-1)[:count].astype(dtype.numpy, copy=False)
+
+
+def categories(stream: Stream, logits: Array, count: int) -> Array:
+    """Return `count` indices for each row of unnormalized log-probabilities, drawn with these probabilities."""
+    rows = logits.shape[0]
+    rounded = -(-count // 4) * 4
+    first = stream.reserve(rows * rounded * BLOCKS_PER_ELEMENT * 2)
+    drawn = stream.bits(first, -(-rows * count * 2 // 4)).reshape(-1)
+    return picked(logits, uniform(drawn, dtypes.float64)[: rows * count].reshape(rows, count))
+
+
+def picked(logits: Array, units: Array) -> Array:
+    """Return for each row of logits the indices selected by its row of numbers in [0, 1).
+
+    >>> picked(np.array([[0.0, 0.0, 0.0]]), np.array([[0.1, 0.5, 0.9]])).tolist()
+    [[0, 1, 2]]
+    """
+    wide = logits.astype(np.float64)
+    weights = np.exp(wide - np.maximum.reduce(wide, axis=1, keepdims=True))
+    weights[~np.isfinite(wide)] = 0.0
+    heights = np.add.accumulate(weights, 1)
+    return places_in_rows(heights, units * heights[:, -1, None], "right")

@@ -8,16 +8,15 @@ algorithms are those that TensorFlow names, in the same order of draws, so the n
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ... import dtypes
-from ..orders import places_in_rows
 from ..special_functions.gamma import log_gamma
 from ..thread_pool import run_all
-from . import distributions, philox
+from . import distributions
 from .philox import Stream
 
 Array = Any
@@ -319,122 +318,3 @@ def _exponential_candidates(bits: Array, low: Any, high: Any, dtype: dtypes.DTyp
     z = -np.log(units[..., 0]) / alpha + low
     x = alpha - z if low < alpha else np.full_like(z, low - alpha)
     return z, (units[..., 1] <= np.exp(-x * x / kind(2))) & (z < high)
-
-
-def shuffled(stream: Stream, count: int) -> Array:
-    """Return the numbers below `count` in a random order (Fisher and Yates); takes a word for each but the last."""
-    blocks = -(-max(count - 1, 0) // 4)
-    drawn = stream.bits(stream.reserve(blocks), blocks)
-    if philox.native is not None:
-        order = np.arange(count, dtype=np.int64)
-        philox.native.shuffle(order, drawn)
-        return order
-    numbers = list(range(count))
-    for i, word in enumerate(drawn.reshape(-1)[: max(count - 1, 0)].tolist()):
-        j = i + word % (count - i)
-        numbers[i], numbers[j] = numbers[j], numbers[i]
-    return np.array(numbers, np.int64)
-
-
-def categories(stream: Stream, logits: Array, count: int) -> Array:
-    """Return `count` indices for each row of unnormalized log-probabilities, drawn with these probabilities."""
-    rows = logits.shape[0]
-    rounded = -(-count // 4) * 4
-    first = stream.reserve(rows * rounded * distributions.BLOCKS_PER_ELEMENT * 2)
-    drawn = stream.bits(first, -(-rows * count * 2 // 4)).reshape(-1)
-    return picked(logits, distributions.uniform(drawn, dtypes.float64)[: rows * count].reshape(rows, count))
-
-
-def picked(logits: Array, units: Array) -> Array:
-    """Return for each row of logits the indices selected by its row of numbers in [0, 1).
-
-    >>> picked(np.array([[0.0, 0.0, 0.0]]), np.array([[0.1, 0.5, 0.9]])).tolist()
-    [[0, 1, 2]]
-    """
-    wide = logits.astype(np.float64)
-    weights = np.exp(wide - np.maximum.reduce(wide, axis=1, keepdims=True))
-    weights[~np.isfinite(wide)] = 0.0
-    heights = np.add.accumulate(weights, 1)
-    return places_in_rows(heights, units * heights[:, -1, None], "right")
-
-
-_SIMON = 0x7369F885192C0EF5
-"""The constants of the cipher's key schedule."""
-
-
-def permuted(index: Array, keys: Array, top: Array, rounds: int) -> Array:
-    """Return the images of `index` under a permutation of 0, 1, … `top`, given by a key of three words.
-
-    The permutation is a block cipher (after Simon, Beaulieu and others, 2013) with cycle walking: it is applied again
-    to results above `top`.
-    """
-    size = np.ceil(np.log2(np.maximum(top, 1).astype(np.float64))).astype(np.uint64)
-    half = np.maximum(size + size % np.uint64(2), 2 * _SMALLEST) // np.uint64(2)
-    drawn = _round_keys(keys.astype(np.int64).view(np.uint64).T, half, rounds)
-    result, last = index.astype(np.uint64), top.astype(np.uint64)
-    active = np.arange(len(result))
-    rounds_left = _PATIENCE
-    while len(active):
-        result[active] = _enciphered(result[active], drawn[:, active], half[active])
-        active = active[result[active] > last[active]]
-        rounds_left -= 1
-        if not rounds_left:  # the range is much smaller than the smallest cipher
-            small = half[active] == _SMALLEST
-            for columns in _with_one_key(active[small], drawn):
-                result[columns] = _walked(result[columns], drawn[:, columns[0]], last[columns])
-            active = active[~small]
-    return result.astype(np.int64)
-
-
-def _with_one_key(columns: Array, keys: Array) -> Iterable[Array]:
-    """Yield the positions grouped by their columns of keys."""
-    groups: dict[bytes, list[int]] = {}
-    for column in columns.tolist():
-        groups.setdefault(keys[:, column].tobytes(), []).append(column)
-    return map(np.array, groups.values())
-
-
-_SMALLEST = np.uint64(8)
-_PATIENCE = 40
-
-
-def _walked(numbers: Array, keys: Array, last: Array) -> list[int]:
-    """Apply the smallest cipher to each number until it is at most `last`, by a table of the cipher."""
-    table = _enciphered(np.arange(1 << 16, dtype=np.uint64), keys, _SMALLEST).tolist()
-    found = []
-    for number, largest in zip(numbers.tolist(), last.tolist(), strict=True):
-        while number > largest:
-            number = table[number]
-        found.append(number)
-    return found
-
-
-def _enciphered(index: Array, keys: Array, half: Array) -> Array:
-    """Apply the cipher once to numbers of twice `half` bits."""
-    mask = _mask(half)
-    left, right = index & mask, index >> half & mask
-    for round_key in keys:
-        turned = _turned(left, 1, half) & _turned(left, 8, half) ^ _turned(left, 2, half)
-        left, right = right ^ turned ^ round_key, left
-    return right << half | left
-
-
-def _mask(half: Array) -> Array:
-    return (np.uint64(1) << half) - np.uint64(1)
-
-
-def _round_keys(key: Array, half: Array, rounds: int) -> Array:
-    """Return the round keys, a row for each round."""
-    mask = _mask(half)
-    keys, constants = [part & mask for part in key], np.uint64(_SIMON) & mask
-    for i in range(3, rounds):
-        back = _turned(keys[i - 1], -3, half) ^ _turned(keys[i - 1], -4, half)
-        keys.append((np.uint64(0xFFFFFFFC) & mask) ^ (constants & np.uint64(1)) ^ keys[i - 3] ^ back)
-        constants = constants >> np.uint64(1)
-    return np.stack(keys[:rounds])
-
-
-def _turned(x: Array, count: int, size: Array) -> Array:
-    """Rotate the lowest `size` bits of `x` to the left (to the right for a negative count)."""
-    steps = np.mod(count, size.astype(np.int64)).astype(np.uint64)
-    return (x << steps | x >> (size - steps)) & _mask(size)

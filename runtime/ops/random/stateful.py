@@ -19,7 +19,7 @@ from ...core.conversion import convert_to_tensor
 from ...core.export import export, export_member
 from ...ir.traits import DRAWS_RANDOM
 from ...ir.value_types import TensorType
-from ...kernels.random import distributions, rejection_samplers, seeds
+from ...kernels.random import distributions, permutations, seeds
 from ..framework.attribute_parsers import DType
 from ..framework.op import Input, Ints, Name, Op, Same, op
 from ..framework.op_families import REAL, require_dtype
@@ -211,7 +211,7 @@ def _(value: Array, seed: int, seed2: int, stream: int) -> Array:
     if count < 2:
         return value
     source = seeds.stream(f"shuffle {value.dtype}", seed, seed2, stream)
-    return value[rejection_samplers.shuffled(source, count)]
+    return value[permutations.shuffled(source, count)]
 
 
 @op(stateful=True, traits=DRAWS_RANDOM)
@@ -233,6 +233,6 @@ def random_categorical(
 @random_categorical.kernel
 def _(logits: Array, num_samples: Array, dtype: dtypes.DType, seed: int, seed2: int, stream: int) -> Array:
     source = seeds.stream(f"categorical {dtype.name}", seed, seed2, stream)
-    return rejection_samplers.categories(source, logits, checked_size(num_samples, "num_samples")).astype(
+    return distributions.categories(source, logits, checked_size(num_samples, "num_samples")).astype(
         dtype.numpy
     )

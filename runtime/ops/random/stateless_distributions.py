@@ -21,7 +21,7 @@ from ...core.tensor import EagerTensor, Tensor
 from ...ir.builder import current
 from ...ir.traits import TOTAL
 from ...ir.value_types import TensorType
-from ...kernels.random import distributions, rejection_samplers, seeds
+from ...kernels.random import distributions, permutations, rejection_samplers, seeds
 from ..arrays.reshape import fitted
 from ..framework.attribute_parsers import DType
 from ..framework.op import Input, Ints, Name, Same, op
@@ -232,7 +232,7 @@ def seeded_shuffle(value: Input, seed: Input, name: Name = None) -> TensorType:
     return seeded(TensorType(value.dtype, value.shape), seed)
 
 
-seeded_shuffle.kernel(lambda value, seed: value[rejection_samplers.shuffled(stream_of(seed), len(value))])
+seeded_shuffle.kernel(lambda value, seed: value[permutations.shuffled(stream_of(seed), len(value))])
 seeded_shuffle.no_gradient("TensorFlow has none")
 
 
@@ -255,9 +255,9 @@ def seeded_categorical(
 
 @seeded_categorical.kernel
 def _(logits: Array, num_samples: Array, seed: Array, dtype: dtypes.DType) -> Array:
-    return rejection_samplers.categories(
-        stream_of(seed), logits, checked_size(num_samples, "num_samples")
-    ).astype(dtype.numpy)
+    return distributions.categories(stream_of(seed), logits, checked_size(num_samples, "num_samples")).astype(
+        dtype.numpy
+    )
 
 
 seeded_categorical.no_gradient("the drawn integers are discrete")
@@ -307,4 +307,4 @@ def _(index: Array, seed: Array, max_index: Array, rounds: int) -> Array:
     numbers, tops = flattened
     if np.any(numbers < 0) or np.any(numbers > tops):
         raise errors.InvalidArgumentError("index must be in [0, max_index]")
-    return rejection_samplers.permuted(numbers, keys, tops, rounds).astype(index.dtype).reshape(sizes)
+    return permutations.permuted(numbers, keys, tops, rounds).astype(index.dtype).reshape(sizes)

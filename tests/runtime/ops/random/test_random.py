@@ -6,7 +6,7 @@ from typing import Any
 import agc.runtime as tf
 import numpy as np
 import pytest
-from agc.runtime.kernels.random import distributions, philox, rejection_samplers
+from agc.runtime.kernels.random import distributions, permutations, philox
 
 
 @pytest.fixture(autouse=True)
@@ -57,7 +57,7 @@ def test_the_extension_draws_the_numbers_of_numpy(
         uniform = distributions.uniforms(stream, (count,), dtype)
         normal = distributions.normals(stream, (count,), dtype)
         truncated = distributions.truncated_normal(stream, min(count, 5003), dtype)
-        order = rejection_samplers.shuffled(stream, min(count, 5003))
+        order = permutations.shuffled(stream, min(count, 5003))
         assert np.abs(truncated).max(initial=0) <= 2
         return [*(x.tobytes() for x in (uniform, normal, truncated, order)), stream.counter.to_bytes(16)]
 
