@@ -46,7 +46,10 @@ _NUMBERS = frozenset(np.dtype(code).num for code in "?bhilqBHILQefdFD")
 
 
 Dtypes = list[Any] | Literal[False]
-"""The dtype to which each argument converts that is made of numbers, and None for others; False if all are None."""
+"""The dtype to which each argument converts that is made of numbers, or that is a list with tensors; None for others.
+
+It is False if all are None.
+"""
 
 
 class Elements(tuple[int, ...]):

@@ -235,7 +235,7 @@ def run_kept(
     if type(call) is Elements:
         key = call.key(key, tensors)
         call = calls.get(key)
-    if call:
+    if call and type(call) is not list:  # a list has the dtypes for `with_packed`
         return call.run(tensors, recorders)
     types = None if key in calls else types_in(key, numbers)
     found = calls.get(types)

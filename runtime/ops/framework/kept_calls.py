@@ -7,9 +7,12 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ... import errors
+from ...core.conversion import convert_to_tensor, holds_tensor
 from ...core.eviction import make_room
 from ...core.tensor import EagerTensor
 from ...core.variable import Variable
+from ...ir.builder import recording_by
 from ...ir.graph import Constant
 from ...ir.value_types import ListType, TensorType
 from .call_keys import LISTS, MOST_BYTES, Dtypes, Elements, KnownOperand, have_key
@@ -109,6 +112,46 @@ def operand_dtypes(
             found[i] = dtype_of_numbers(values[i], tensors[at : at + 1])
             at += 1
     return as_dtypes([*found[:count], *[found[op.parameters.index(name)] for name in names]])
+
+
+def packed_dtypes(
+    op: Signature, count: int, names: Iterable[str], values: Sequence[Any], tensors: Sequence[Any]
+) -> Dtypes:
+    """Return the dtypes of the tensors to which the arguments convert that are lists with tensors among their items.
+
+    For such a call its key has these dtypes. It runs as the call with the tensors, which is kept by another key:
+
+        reshape(x, [shape(x)[0], -1])      =      reshape(x, stack([shape(x)[0], -1]))
+    """
+    found: list[Any] = [None] * len(values)
+    at = 0
+    for i, kind in op._inputs:
+        x = values[i]
+        if kind in ("Inputs", "Tensors"):
+            at += len(x) if type(x) in LISTS else 1
+            continue
+        if type(x) in LISTS and holds_tensor(x) and _is_packed(x, tensors[at]):
+            found[i] = tensors[at].dtype
+        at += 1
+    return as_dtypes([*found[:count], *[found[op.parameters.index(name)] for name in names]])
+
+
+def _is_packed(x: Any, tensor: Any) -> bool:
+    """Return whether a list with tensors converts to a tensor as it did for an operation."""
+    if type(tensor) is not EagerTensor:
+        return False
+    try:
+        with recording_by([]):
+            packed = convert_to_tensor(x, tensor.dtype)
+    except (TypeError, ValueError, errors.OpError):
+        return False
+    return type(packed) is EagerTensor and packed._array.tobytes() == tensor._array.tobytes()
+
+
+def with_packed(arguments: Iterable[Any], packed: Sequence[Any]) -> list[Any]:
+    """Return arguments with tensors in place of those lists for which there is a dtype."""
+    pairs = zip(arguments, packed, strict=True)
+    return [x if dtype is None else convert_to_tensor(x, dtype) for x, dtype in pairs]
 
 
 def as_dtypes(found: list[Any]) -> Dtypes:

@@ -55,7 +55,7 @@ from ...ir.value_types import AnySpec, TensorType, VariableType
 from . import composite_dispatch, constant_results, narrow_floats
 from .call_keys import Dtypes, Elements
 from .eager_calls import MOST, EagerCall, native, run_kept
-from .kept_calls import count_new, eager_call, operand_dtypes
+from .kept_calls import count_new, eager_call, operand_dtypes, packed_dtypes, with_packed
 from .op_errors import OF_COMPUTING, ruled_out, runtime_op_error, throw
 from .signature import Signature
 
@@ -177,6 +177,10 @@ class Op(CallSlot, Signature):
         A call that ran is kept by its key, unless that is None; `given` is the number of tensors in the arguments. A
         new key with numbers has `types`.
         """
+        packed = None if key is None else self._calls.get(key)
+        if type(packed) is list:
+            arguments = with_packed((*args, *kwargs.values()), packed)
+            return self(*arguments[: len(args)], **dict(zip(kwargs, arguments[len(args) :], strict=True)))
         is_bare = len(args) == self._bare and not kwargs and self._are_ready(args)
         values = list(args) if is_bare else self._bind(args, kwargs)
         if is_bare:
@@ -201,7 +205,7 @@ class Op(CallSlot, Signature):
         if builder is None:
             results = self.run(tensors, attrs)
             if key is not None:
-                self._keep(key, given, kwargs, values, tensors, attrs, results)
+                self._keep(key, given, len(args), kwargs, values, tensors, attrs, results)
                 if types is not None:
                     dtypes_of = functools.partial(operand_dtypes, self, len(args), kwargs, values, tensors)
                     count_new(self._calls, types, dtypes_of)
@@ -211,10 +215,13 @@ class Op(CallSlot, Signature):
             self.record(builder, tensors, attrs, requested_name), values[: len(self._inputs)]
         )
 
-    def _keep(self, key: Any, *call: Any) -> None:
+    def _keep(
+        self, key: Any, given: int, count: int, names: Any, values: list[Any], tensors: list[Any], *call: Any
+    ) -> None:
         """Keep a call that ran for the second time, so that later ones with its key need no checks."""
         if key in self._calls:
-            self._calls[key] = eager_call(self, key, *call)
+            kept = eager_call(self, key, given, names, values, tensors, *call)
+            self._calls[key] = packed_dtypes(self, count, names, values, tensors) if kept is False else kept
         elif takes_new(self._calls, MOST):
             self._calls[key] = None
 

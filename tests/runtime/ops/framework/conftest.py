@@ -23,6 +23,7 @@ def language(request: Any, monkeypatch: Any) -> Any:
             for name, method in OPERATORS.items():
                 monkeypatch.setattr(kind, name, method)
         monkeypatch.setattr(tape, "computed_fast", tape.computed)
+        monkeypatch.setattr(tape, "keep_fast", None)
         monkeypatch.setattr(tape_plans, "parts_fast", tape_plans.flow_parts)
         monkeypatch.setattr(variable_ops, "read_fast", variable_ops.read)
         monkeypatch.setattr(tf.Tensor, "__getitem__", getitem)
