@@ -100,7 +100,7 @@ def compared(
 def _unlike(found: Sequence[Any], wanted: Sequence[Any]) -> set[int]:
     """Return the numbers of the results that differ."""
     pairs = enumerate(zip(found, wanted, strict=True))
-    return {number for number, (one, other) in pairs if difference([one], [other]) is not None}
+    return {number for number, (one, other) in pairs if difference([one], [other], is_brief=True) is not None}
 
 
 def _examined(

@@ -50,6 +50,7 @@ def difference(
     moved: Sequence[Any] | None = None,
     bits: int = 0,
     places: dict[int, Places] | None = None,
+    is_brief: bool = False,
 ) -> str | None:
     """Return a description of the first difference that is too large, else None.
 
@@ -57,6 +58,7 @@ def difference(
         moved: the plan's results with other last bits of its inputs; None for a comparison without them.
         bits: the last bits of 1 by which floats may differ.
         places: gets the elements about which rounding may have decided; if None, they are differences.
+        is_brief: whether the description is only of the first elements that differ, which takes less time.
     """
     ones, others = list(_arrays(found)), list(_arrays(wanted))
     thirds = others if moved is None else list(_arrays(moved))
@@ -67,7 +69,7 @@ def difference(
     for number, (one, other, third) in enumerate(zip(ones, others, thirds, strict=True)):
         if one.dtype != other.dtype or one.shape != other.shape:
             return f"number {number} is {one.dtype}{list(one.shape)}, not {other.dtype}{list(other.shape)}"
-        distance, few = _distance(one, other, None if moved is None else third, bits)
+        distance, few = _distance(one, other, None if moved is None else third, bits, is_brief)
         if few is not None and places is not None:
             places[number] = Places(one.shape, few)
         elif distance is not None:
@@ -104,7 +106,9 @@ def _is_out_of_proportion(wanted: Any, near: Any, far: Any) -> Any:
         return ~(np.abs(far - wanted) <= _PROPORTION * FAR * least)
 
 
-def _distance(found: Any, wanted: Any, moved: Any | None, bits: int) -> tuple[str | None, Any | None]:
+def _distance(
+    found: Any, wanted: Any, moved: Any | None, bits: int, is_brief: bool
+) -> tuple[str | None, Any | None]:
     """Return a description of the difference if it is too large, and the indices of a few elements near enough."""
     if found.dtype.hasobject:
         return None if found.tolist() == wanted.tolist() else "in its texts", None
@@ -116,11 +120,11 @@ def _distance(found: Any, wanted: Any, moved: Any | None, bits: int) -> tuple[st
         found, wanted, moved = (
             None if x is None else x.reshape(-1).view(x.real.dtype) for x in (found, wanted, moved)
         )
-    return _distance_of_floats(found, wanted, moved, bits)
+    return _distance_of_floats(found, wanted, moved, bits, is_brief)
 
 
 def _distance_of_floats(
-    found: Any, wanted: Any, moved: Any | None, bits: int
+    found: Any, wanted: Any, moved: Any | None, bits: int, is_brief: bool
 ) -> tuple[str | None, Any | None]:
     size = max(found.dtype.itemsize, 2)
     share, least = TOLERANCE[size] * (1 if moved is None else CANCELLATION), bits * LAST_BIT[size]
@@ -130,8 +134,10 @@ def _distance_of_floats(
     flat = [array.ravel() for array in (found, wanted, moved)]
     most, wrong = 0.0, []
     with np.errstate(all="ignore"):
-        largest = max((_largest(one) for _, one, _ in _blocks(flat)), default=0.0)
-        change = max((_largest(other - one) for _, one, other in _blocks(flat)), default=0.0)
+        largest = max((_largest(one) for (one,) in _blocks(flat[1:2])), default=0.0)
+        change = 0.0
+        if moved is not wanted:
+            change = max((_largest(other - one) for _, one, other in _blocks(flat)), default=0.0)
         for number, (one, other, third) in enumerate(_blocks(flat)):
             distances = np.abs(one - other)
             bound = least + share * largest + MARGIN * np.abs(third - other) + SPREAD * change
@@ -141,6 +147,8 @@ def _distance_of_floats(
             indices = np.flatnonzero(~(is_same | is_close))
             wrong.append(indices + number * _BLOCK)
             most = float(np.max(distances[indices], initial=most))
+            if is_brief and indices.size:
+                break
     places = np.concatenate(wrong) if wrong else np.empty(0, int)
     if not places.size:
         return None, None

@@ -408,3 +408,20 @@ def test_variables_without_room_for_copies_are_not_compared(
     results, text = compared(native, plan, arguments)
     assert text is None
     assert np.asarray(results[0]).tolist() == total.numpy().tolist() == [1.25]
+
+
+LONG = np.linspace(-1.0, 1.0, 40_000, dtype=np.float32)
+
+
+@pytest.mark.parametrize(
+    ("place", "value"), [(0, -1.0), (0, -0.9), (39_999, 2.0), (20_000, np.nan), (20_000, np.inf), (7, 0.0)]
+)
+@pytest.mark.parametrize("wanted", [LONG, np.where(LONG > 0.9, np.nan, LONG), LONG + 1j * LONG])
+def test_a_brief_description_is_of_a_difference_if_the_whole_one_is(
+    place: int, value: float, wanted: Any
+) -> None:
+    found = wanted.copy()
+    found[place] = value
+    brief, whole = (difference([found], [wanted], is_brief=short) for short in (True, False))
+    assert (brief is None) == (whole is None)
+    assert (brief is None) == np.allclose(found, wanted, 1e-4, 1e-4, equal_nan=True)
