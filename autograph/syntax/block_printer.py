@@ -81,8 +81,6 @@ class BlockPrinter(astunparse.Unparser):  # type: ignore[misc]
 
     def annotate(self, statement: Any) -> None:
         """Write the line of the source that a statement came from, as a comment, if it is not there yet."""
-        if not self.source:
-            return
         decorators = getattr(statement, "decorator_list", ())
         line = decorators[0].lineno if decorators else getattr(statement, "lineno", 0)
         if 0 < line <= len(self.source) and line not in self.shown:
@@ -115,8 +113,10 @@ class BlockPrinter(astunparse.Unparser):  # type: ignore[misc]
             spaced = "" in lines or (own is not None and before is not None)
             if position and not spaced and (definition or (after_definition and not inner)):
                 self.write(gap)
-            self.lines(lines)
-            self.annotate(statement)
+            if lines:
+                self.lines(lines)
+            if self.source:
+                self.annotate(statement)
             following = body[position + 1] if position + 1 < len(body) else None
             self.one(statement, own, following)
             after_definition, before = definition, own

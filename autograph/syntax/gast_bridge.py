@@ -99,11 +99,9 @@ class Translation:
             fields[sign] = _LEAVES[type(fields[sign])]
         for name in with_nodes:
             value = fields.get(name)
-            if type(value) is list:
-                value = [self._to(part) for part in value]
-            elif value is not None:
-                value = self._to(value)
-            fields[name] = value
+            if not value:  # None, or no nodes
+                continue
+            fields[name] = list(map(self._to, value)) if type(value) is list else self._to(value)
         if convert is not None:
             convert(fields)
         self._origins[id(new)] = node
@@ -121,7 +119,9 @@ class Translation:
         node.__class__ = kind
         fields, origins = node.__dict__, self._origins
         if "end_col_offset" not in fields:
-            fields.update(zip(POSITION, place_in(around), strict=True))
+            line, column, end_line, end_column = place_in(around)
+            fields["lineno"], fields["col_offset"] = line, column
+            fields["end_lineno"], fields["end_col_offset"] = end_line, end_column
         if convert is not None:
             convert(fields)
         if sign is not None:

@@ -19,7 +19,7 @@ from typing import Any
 
 from .gast_bridge import Translation
 from .lexical_lines import lexical_lines
-from .positions import characters, extent_of, first_line, lines_of
+from .positions import characters, first_line, lines_of
 
 
 class Layout:
@@ -44,6 +44,10 @@ class Layout:
 
     def above(self, statement: ast.AST, indent: str) -> list[str]:
         """Return the lines before a statement, after those of a clause such as `else:` that is printed no more."""
+        line = self._first_lines[statement]
+        top = self.tops[line]
+        if top == line and top - 1 not in self.colons:  # as above most statements
+            return []
         above, comment = self.of_clause([statement], indent)
         return [*above, *([indent + comment] if comment else []), *self.before(statement, indent)]
 
@@ -180,7 +184,10 @@ class Layout:
         line = self._first_lines[statement]
         if not line or not self.translation.is_original(statement):
             return None
-        last = statement.end_lineno
+        last, text = statement.end_lineno, self.lines[line - 1]
+        column = statement.col_offset
+        if line == last and statement.end_col_offset == len(text) and not text[:column].strip():
+            return indent + text[column:]  # as most statements
         if line < last and not self.comments.keys().isdisjoint(self.printed.intersection(range(line, last))):
             return None
         prefix = self._indentation(line)
@@ -243,7 +250,7 @@ class _FirstLines(dict[ast.AST, int]):
 
     def __missing__(self, statement: Any) -> int:
         line = first_line(statement) if getattr(statement, "lineno", 0) else 0
-        is_empty = line and extent_of(statement)[:2] == extent_of(statement)[2:]
+        is_empty = line and line == statement.end_lineno and statement.col_offset == statement.end_col_offset
         self[statement] = line = 0 if is_empty or line > self.last else line
         return line
 

@@ -104,7 +104,8 @@ def position(node: gast.AST) -> dict[str, int]:
     """Return the position of a node in the user's file, as attributes of a node."""
     values = node.__dict__
     if "end_col_offset" in values:  # as almost all nodes have
-        return dict(zip(POSITION, place_in(values), strict=True))
+        line, column, end_line, end_column = place_in(values)
+        return {"lineno": line, "col_offset": column, "end_lineno": end_line, "end_col_offset": end_column}
     return {key: values[key] for key in POSITION if key in values}
 
 
