@@ -17,6 +17,7 @@ import numpy as np
 
 from .. import dtypes, errors
 from ..ir.builder import Builder
+from ..ir.graph import Graph
 from ..ir.value_types import TensorType
 from ..ops.linalg.einsum import einsum_op
 from ..ops.linalg.matmul import matmul_op
@@ -40,21 +41,11 @@ def compiled_kernel(call: EagerCall, arrays: Sequence[Any]) -> Callable[..., Any
     op: Any = call.op
     if op in _FAST or not call.is_closed or not call.is_plain or not tiering.is_wanted():
         return None
-    builder = Builder(op.name)
     varying = [i for i, x in enumerate(call.template) if x is None]
     if not all(type(arrays[i]) is np.ndarray for i in varying):
         return None  # elements of a TensorArray
     try:
-        with builder:
-            tensors: list[Any] = list(call.template)
-            for i in varying:
-                tensors[i] = builder.input_tensor(
-                    "x", TensorType(dtypes.of_array(arrays[i]), arrays[i].shape)
-                )
-            results = op.record(builder, tensors, dict(call.attributes), None)
-            outputs = [builder.operand(x) for x in (results if call.returns_many else [results])]
-            inputs = [tensors[i]._value for i in varying]
-        run = EXECUTORS["automatic"](builder.finish(outputs, inputs))
+        run = EXECUTORS["automatic"](_graph_of(call, arrays, varying))
     except (errors.OpError, TypeError, ValueError):
         return None  # the operation has no graph for these types
     original, many = call.compute, call.returns_many
@@ -79,6 +70,19 @@ def compiled_kernel(call: EagerCall, arrays: Sequence[Any]) -> Callable[..., Any
     owner.hot = 0.0  # the kernel has run for long
     owner.when_decided((), decided)
     return kernel
+
+
+def _graph_of(call: EagerCall, arrays: Sequence[Any], varying: Sequence[int]) -> Graph:
+    """Return the graph of a call alone; its inputs have the types of the arrays with the indices `varying`."""
+    op: Any = call.op
+    builder = Builder(op.name)
+    with builder:
+        tensors: list[Any] = list(call.template)
+        for i in varying:
+            tensors[i] = builder.input_tensor("x", TensorType(dtypes.of_array(arrays[i]), arrays[i].shape))
+        results = op.record(builder, tensors, dict(call.attributes), None)
+        outputs = [builder.operand(x) for x in (results if call.returns_many else [results])]
+    return builder.finish(outputs, [tensors[i]._value for i in varying])
 
 
 def _compared(
