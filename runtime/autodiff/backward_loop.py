@@ -108,7 +108,6 @@ class BackwardLoop:
         """
         builder = current()
         assert builder is not None
-        back = self.reversal.back
         count = Value("rounds", INT)
         lists = [Value(value.name, ListType(value.spec)) for value in self.saving.stacked]
         begun = {value: Value("start", x.spec) for value, x in self.starts.items() if isinstance(x, Value)}
@@ -118,10 +117,27 @@ class BackwardLoop:
         if first is not None:
             offset = Value("first", INT)
             steady[offset] = first
+        own = [count, *self.state, *lists]
+        body = self._body(own, list(steady), lists, offset, begun)
+        specs = [value.spec for value in own]
+        operands = [builder.operand(x) for x in (rounds, *state, *stacks, *steady.values())]
+        values = builder.add(WHILE, operands, {}, specs, (_while_rounds_are_left(specs, list(steady)), body))
+        return [wrap(value, builder) for value in values[1 : 1 + len(state)]]
+
+    def _body(
+        self,
+        own: list[Value],
+        steady: list[Value],
+        lists: list[Value],
+        first: Value | None,
+        begun: dict[Value, Value],
+    ) -> Graph:
+        """Return the body: it counts down, pops the residuals of an iteration, and adds to the sums."""
+        back = self.reversal.back
         pops, shorter = _pops(lists, [self.inner[value] for value in self.saving.stacked])
         before = len(back.operations)
         with back:
-            left = self._counted_down(count, offset, begun)
+            left = self._counted_down(own[0], first, begun)
         counting = back.operations[before:]
         del back.operations[before:]
         with back:
@@ -131,13 +147,8 @@ class BackwardLoop:
         done = [_of_spec(back.operand(x), value.spec) for x, value in zip(totals, self.sums, strict=True)]
         body_inputs = self.reversal.graph.inputs
         handed = [self.inner[body_inputs[index]] for index in self.saving.handed.values()]
-        ends = [left, *self.outputs, *done, *handed, *shorter]
-        own = [count, *self.state, *lists]
-        body = Graph("body", (*own, *steady), (*pops, *counting, *back.operations), tuple(ends))
-        specs = [value.spec for value in own]
-        operands = [builder.operand(x) for x in (rounds, *state, *stacks, *steady.values())]
-        values = builder.add(WHILE, operands, {}, specs, (_while_rounds_are_left(specs, list(steady)), body))
-        return [wrap(value, builder) for value in values[1 : 1 + len(state)]]
+        ends = (left, *self.outputs, *done, *handed, *shorter)
+        return Graph("body", (*own, *steady), (*pops, *counting, *back.operations), ends)
 
     def _counted_down(self, count: Value, first: Value | None, begun: dict[Value, Value]) -> Value:
         """Return the number of remaining iterations, and compute the induction variables of this iteration."""
