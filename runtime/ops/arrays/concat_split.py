@@ -29,7 +29,7 @@ from ...core.conversion import (
 from ...core.export import export
 from ...core.tensor import EagerTensor
 from ...ir import batching
-from ...ir.builder import eagerly
+from ...ir.builder import current, eagerly
 from ...ir.traits import CHEAP, FRESH_RESULT, TOTAL
 from ...ir.value_types import TensorType
 from ..framework.attribute_parsers import Axis, Results
@@ -209,6 +209,8 @@ def stack_nest(values: Any, dtype: dtypes.DType | None) -> Any:
     casts = dtype is not None
     if dtype is None:
         dtype = next(leaf.dtype for leaf in nest.flatten(values) if is_tensor_like(leaf))
+    if current() is None:
+        return _packed(values, dtype, casts)
     if dtype.is_integer and all(isinstance(leaf, (int, EagerTensor)) for leaf in nest.flatten(values)):
         with eagerly():  # shapes stay static; no gradient depends on integers
             return _packed(values, dtype, casts)
@@ -221,7 +223,7 @@ def _packed(values: Any, dtype: dtypes.DType, casts: bool) -> Any:
 
 def _element(value: Any, dtype: dtypes.DType, casts: bool) -> Any:
     """Return an element of a list as a tensor; a cast that drops a fraction or an imaginary part is refused."""
-    if is_tensor_like(value):
+    if type(value) is EagerTensor or is_tensor_like(value):
         own = value.dtype
         if not casts or own is dtype:
             return value
