@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 from ..call.kernel import FAILED, INTERRUPTED
 from .affine import INFINITE
 from .buffer_assignment import ElementwiseNest, pairs
-from .code_copies import CopiedCode
 from .dynamic_sizes import Size, is_sized, typical
 from .index_builder import settling_builder
 from .llvm_types import ComplexPair, Element, Register, integer, ir
 from .loop_hints import SCALAR, UNROLL_FULLY, of_body
+from .memory_builder import Storage
 from .merge_functions import ParallelBodies, Users, merge_identical_nests
 from .outlining import OutermostLoopNest, SlotUses, is_large, outline, without_moved
 from .parallel_loops import LIGHT, WAKES, WORTH, instructions_run, taken_apart
@@ -72,7 +72,7 @@ class OpenNest(NamedTuple):
     loops: list[Any]  # the loops, outermost first: induction variable, trip count, first block and end
 
 
-class Emitter(CopiedCode):
+class Emitter(Storage):
     """Emitter of one function. `b` is llvmlite's IRBuilder."""
 
     def __init__(self, module: Any, function: Any) -> None:
@@ -100,19 +100,6 @@ class Emitter(CopiedCode):
         self.memo: dict[Any, Any] = {}
         self.remainders: dict[int, tuple[Register, Register, int]] = {}  # see lowering/divisibility.py
         self.reasons: list[Any] = []  # why the emitted code cannot be used
-
-    @property
-    def copies(self) -> bool:
-        is_inside = self._groups or self._open_loops
-        return not (is_inside or self._is_noted or self.meter is not None or self.located is not None)
-
-    def _surroundings(self) -> Any:
-        return self._repeated > 0, self._rounds[-1], self._is_committed, self._stopped is not None
-
-    def _facts(self) -> tuple[Any, ...]:
-        lists = self._growing, self.reasons, self._hidden, self.pieces, self.module.host.callbacks
-        flags = self._failure, self._noted, self._stopped, self._is_noted, self._is_committed, self._takes
-        return *map(len, lists), *map(id, flags)
 
     # Loops and branches
 

@@ -34,7 +34,6 @@ from .lazy_values import (
 from .llvm_types import Element, Register
 from .output_groups import output_groups
 from .parallel_loops import WAKES
-from .structural_key import emitted
 from .use_lists import UseLists
 
 T = TypeVar("T")
@@ -218,11 +217,9 @@ class Values:
         return bool(is_worth_it) and self.readers.has_others(node, inside)
 
     def _fill(self, wanted: Sequence[tuple[LazyValue, Buffer]], order: Sequence[LazyValue]) -> None:
-        if 0 not in wanted[0][0].shape:
-            emitted(self.e, ("fill", wanted), lambda: self._filled(wanted, order))
-
-    def _filled(self, wanted: Sequence[tuple[LazyValue, Buffer]], order: Sequence[LazyValue]) -> None:
         shape = wanted[0][0].shape
+        if 0 in shape:
+            return
         if any(node.in_blocks for node in order):
             blockwise.fill(self.e, wanted, order, cuts_of(order))
             return

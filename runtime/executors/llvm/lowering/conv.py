@@ -28,7 +28,6 @@ from ..codegen.llvm_types import Register, integer
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError, lowers, site_of
 from ..codegen.scalar_builder import counted
-from ..codegen.structural_key import Described, emitted
 from . import conv_by_channel as by_channel
 from . import conv_by_offset, conv_one_matrix, conv_winograd
 from .blas_calls import Matrix, multiply_add, one_thread
@@ -46,7 +45,7 @@ _ROWS = 96
 """The rows from which on BLAS multiplies at nearly its full speed."""
 
 
-class Setting(Described):
+class Setting:
     """The geometry of a convolution, with the operand in channels-last format."""
 
     def __init__(self, operation: Operation, full: Shape, filter: Shape) -> None:
@@ -178,30 +177,16 @@ def _(region: Region, operation: Operation, node: LazyValue, sizes: LazyValue, b
 def _filter_gradient(region: Region, setting: Setting, x: Buffer, dy: Buffer) -> LazyValue:
     """Return the sum over parts of transposed windows times gradients."""
     e, dtype, windows = region.e, x.dtype, setting.windows(x.dtype)
-    inside, given = windows.inside, setting.given
+    inside, given, each = windows.inside, setting.given, setting.given // windows.groups
     rows = math.prod(windows.result_sizes)
     fitting = BYTES // (windows.row_bytes + given * dtype.size)
     blocks = RowBlocks(windows.result_sizes, max(min(fitting, -(-rows // PARTS)), _ROWS))
     count = max(min(PARTS, PART_BYTES // (inside * given * dtype.size), blocks.count), 1)
     total = Buffer.new(e, dtype, (count, inside, given))
-    emitted(
-        e, ("filter gradient", setting, x, dy, total), lambda: _add_windows(e, setting, x, dy, total, blocks)
-    )
-    if count == 1:
-        return total.also((inside, given), is_own=True)
-    return reduced(region, total, sums(dtype), [0], (inside, given), dtype)
-
-
-def _add_windows(
-    e: Emitter, setting: Setting, x: Buffer, dy: Buffer, total: Buffer, blocks: RowBlocks
-) -> None:
-    """Emit the products of transposed windows and gradients, with a sum for each part."""
-    dtype, windows, (count, inside, given) = x.dtype, setting.windows(x.dtype), total.shape
-    rows = math.prod(windows.result_sizes)
     piece = aligned(windows.piece_bytes(blocks))
     pieces = conv_one_matrix.pieces(given, max(PARTS // count, 1)) if windows.groups == 1 else 1
     scratch = Scratch(e, piece + windows.matrix_bytes(blocks), count * pieces)
-    each = given // windows.groups // pieces
+    each //= pieces
     work = rows * inside * given // (8 * count * pieces)
     with one_thread(e), e.nest([count, pieces], inner=work) as (part, columns), scratch.claimed() as memory:
         start, end = (e.over(e.times(n, blocks.count), count)[0] for n in (part, e.plus(part, e.word(1))))
@@ -219,6 +204,9 @@ def _add_windows(
                     Matrix(beyond(e, total, e.plus(e.times(part, inside * given), column)), given),
                     adds,
                 )  # fmt: skip
+    if count == 1:
+        return total.also((inside, given), is_own=True)
+    return reduced(region, total, sums(dtype), [0], (inside, given), dtype)
 
 
 @lowers("conv_backprop_input")
@@ -270,16 +258,10 @@ def _by_flipped_filter(region: Region, setting: Setting, w: LazyValue, dy: Buffe
 
 def _by_images(region: Region, setting: Setting, w: Buffer, dy: Buffer) -> LazyValue:
     """Return the sums of products of gradients and the transposed filter, each added to its window (col2im)."""
-    slide = setting.slide
-    found = Buffer.new(region.e, w.dtype, (setting.count, *slide.sizes, setting.channels))
-    emitted(region.e, ("images", setting, w, dy, found), lambda: _add_images(region.e, setting, w, dy, found))
-    return found
-
-
-def _add_images(e: Emitter, setting: Setting, w: Buffer, dy: Buffer, found: Buffer) -> None:
-    dtype, slide = w.dtype, setting.slide
+    e, dtype, slide = region.e, w.dtype, setting.slide
     inside, given, each = w.shape[0], setting.given, setting.given // setting.groups
     full = (*slide.padded, setting.channels)
+    found = Buffer.new(e, dtype, (setting.count, *slide.sizes, setting.channels))
     most = max(BYTES // ((inside + given) * dtype.size), _ROWS)
     blocks = RowBlocks((1, *slide.outputs), most)
     wide_bytes, unit = aligned(math.prod(full) * dtype.size), dtype.size
@@ -301,6 +283,7 @@ def _add_images(e: Emitter, setting: Setting, w: Buffer, dy: Buffer, found: Buff
                 )  # fmt: skip
                 _add_rows(e, setting, block, group, Buffer(dtype, (blocks.rows, inside), rows), wide)
         _copy_inner(e, setting, wide, found, image)
+    return found
 
 
 def _add_rows(

@@ -15,7 +15,6 @@ from ....kernels import blas
 from ..codegen.blockwise import BYTES, RowBlocks, Scratch
 from ..codegen.function_builder import Emitter
 from ..codegen.lazy_values import Buffer
-from ..codegen.structural_key import emitted
 from .blas_calls import Matrix, multiply_add, one_thread, shares_products
 from .conv_windows import PARTS, Windows
 from .gemm_selection import Factor, Product
@@ -52,24 +51,16 @@ def convolved_with_flipped(e: Emitter, windows: Windows, source: Buffer, filters
     parts = pieces(given, PARTS)
     each = given // parts
     work = rows * each * windows.inside // 8
-
-    def emit() -> None:
-        with (
-            one_thread(e),
-            e.nest([parts], inner=work) as (part,),
-            e.nest([offsets], parallel=False) as (at,),
-        ):
-            column = e.times(part, each)
-            row = e.plus(e.times(e.minus(e.word(offsets - 1), at), given), column)
-            multiply_add(
-                e, dtype, (rows, each, taken),
-                Matrix(beyond(e, matrix, e.times(at, taken)), windows.inside),
-                Matrix(beyond(e, filters, e.times(row, taken)), taken, blas.TRANSPOSED),
-                Matrix(beyond(e, found, column), given),
-                e.b.icmp_unsigned("!=", at, e.word(0)),
-            )  # fmt: skip
-
-    emitted(e, ("flipped", windows, matrix, filters, found), emit)
+    with one_thread(e), e.nest([parts], inner=work) as (part,), e.nest([offsets], parallel=False) as (at,):
+        column = e.times(part, each)
+        row = e.plus(e.times(e.minus(e.word(offsets - 1), at), given), column)
+        multiply_add(
+            e, dtype, (rows, each, taken),
+            Matrix(beyond(e, matrix, e.times(at, taken)), windows.inside),
+            Matrix(beyond(e, filters, e.times(row, taken)), taken, blas.TRANSPOSED),
+            Matrix(beyond(e, found, column), given),
+            e.b.icmp_unsigned("!=", at, e.word(0)),
+        )  # fmt: skip
     return found
 
 
@@ -86,16 +77,9 @@ def _matrix(e: Emitter, windows: Windows, source: Buffer) -> Buffer:
         return Buffer(source.dtype, shape, source.address)
     found = Buffer.new(e, source.dtype, shape)
     blocks = RowBlocks(windows.result_sizes, max(BYTES // windows.row_bytes, 1))
-
-    def emit() -> None:
-        scratch = Scratch(e, windows.piece_bytes(blocks), blocks.count)
-        with (
-            e.nest([blocks.count], inner=blocks.rows * windows.inside) as (number,),
-            scratch.claimed() as memory,
-        ):
-            block = blocks.at(e, number)
-            place = windows.piece(e, source, block, blocks, memory)
-            windows.matrix(e, place, block, e.word(0), beyond(e, found, e.times(block.start, windows.inside)))
-
-    emitted(e, ("windows", windows, source, found), emit)
+    scratch = Scratch(e, windows.piece_bytes(blocks), blocks.count)
+    with e.nest([blocks.count], inner=blocks.rows * windows.inside) as (number,), scratch.claimed() as memory:
+        block = blocks.at(e, number)
+        place = windows.piece(e, source, block, blocks, memory)
+        windows.matrix(e, place, block, e.word(0), beyond(e, found, e.times(block.start, windows.inside)))
     return found

@@ -19,7 +19,6 @@ from ..codegen.blockwise import Blockwise, RowBlock, RowBlocks
 from ..codegen.function_builder import Emitter
 from ..codegen.lazy_values import Buffer, Index
 from ..codegen.llvm_types import Register, integer
-from ..codegen.structural_key import Described
 from .blas_calls import one_thread
 from .matmul import beyond
 
@@ -37,7 +36,7 @@ class ImagePiece(NamedTuple):
     first: list[Register]
 
 
-class Windows(Described):
+class Windows:
     """Windows over `count` images with channels, in groups of `taken` channels."""
 
     def __init__(self, count: int, slide: Sliding, channels: int, taken: int, size: int) -> None:

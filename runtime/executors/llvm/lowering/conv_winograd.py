@@ -22,7 +22,6 @@ from ..codegen.lazy_values import Buffer, Index
 from ..codegen.llvm_types import Element, Register
 from ..codegen.region_lowering import Region
 from ..codegen.scalar_builder import counted
-from ..codegen.structural_key import emitted
 from .blas_calls import multiply_add, one_thread
 from .conv_tiles import BlockMemory, TiledWindows, Tiles, matrix_at, places
 from .conv_windows import PART_BYTES, PARTS, BlockwiseConvolution, Windows
@@ -127,18 +126,6 @@ def filter_gradient(region: Region, windows: Windows, x: Buffer, dy: Buffer) -> 
     blocks, numbers = RowBlocks(windows.result_sizes, most, tiled.multiples[0]), 16 * tiled.depth
     count = max(min(PARTS, PART_BYTES // (numbers * taken * given * dtype.size), blocks.count), 1)
     total = Buffer.new(e, dtype, (count, numbers, taken * given))
-    emitted(
-        e, ("winograd", windows, x, dy, total), lambda: _add_blocks(e, windows, tiled, x, dy, total, blocks)
-    )
-    sum = region.stored(reduced(region, total, sums(dtype), [0], (numbers, taken * given), dtype))
-    return _transformed_matrices(e, sum, list(zip(*_FILTER, strict=True)), taken, given)
-
-
-def _add_blocks(
-    e: Emitter, windows: Windows, tiled: TiledWindows, x: Buffer, dy: Buffer, total: Buffer, blocks: RowBlocks
-) -> None:
-    """Emit the products of transformed tiles, with a sum for each part."""
-    dtype, taken, given, (count, numbers, _) = x.dtype, windows.channels, dy.shape[-1], total.shape
     scratch = Scratch(e, BlockMemory(tiled, given, blocks).bytes, count)
     work = math.prod(windows.result_sizes) * taken * given * tiled.depth // (2 * count)
     with one_thread(e), e.nest([count], inner=work) as (part,), scratch.claimed() as memory:
@@ -148,6 +135,8 @@ def _add_blocks(
             block = blocks.at(e, e.plus(start, number))
             tiles = Tiles(e, tiled, given, dtype, block, blocks, memory)
             _add_block(tiles, x, dy, own, number)
+    sum = region.stored(reduced(region, total, sums(dtype), [0], (numbers, taken * given), dtype))
+    return _transformed_matrices(e, sum, list(zip(*_FILTER, strict=True)), taken, given)
 
 
 def _add_block(tiles: Tiles, x: Buffer, dy: Buffer, total: Buffer, number: Register) -> None:
@@ -177,17 +166,13 @@ def _transformed_matrices(e: Emitter, source: Buffer, left: Coefficients, taken:
     dtype, size, given_numbers, numbers = source.dtype, taken * given, len(left[0]) ** 2, len(left) ** 2
     depth = math.prod(source.shape) // (given_numbers * size)
     found = Buffer.new(e, dtype, (depth * numbers * taken, given))
-
-    def emit() -> None:
-        with e.nest([depth, size], inner=16) as (plane, at):
-            first, target = (e.plus(e.times(plane, count * size), at) for count in (given_numbers, numbers))
-            values = [
-                e.load(dtype, source.address, e.plus(first, e.word(k * size))) for k in range(given_numbers)
-            ]
-            for k, value in enumerate(_transformed(e, left, values)):
-                e.store(dtype, found.address, e.plus(target, e.word(k * size)), value)
-
-    emitted(e, ("matrices", source, left, taken, found), emit)
+    with e.nest([depth, size], inner=16) as (plane, at):
+        first, target = (e.plus(e.times(plane, count * size), at) for count in (given_numbers, numbers))
+        values = [
+            e.load(dtype, source.address, e.plus(first, e.word(k * size))) for k in range(given_numbers)
+        ]
+        for k, value in enumerate(_transformed(e, left, values)):
+            e.store(dtype, found.address, e.plus(target, e.word(k * size)), value)
     return found
 
 

@@ -27,7 +27,6 @@ from ..codegen.lazy_values import Buffer, Index, LazyElementwise, LazyValue, Sca
 from ..codegen.llvm_types import Element, Register, constant
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import Site, site_of
-from ..codegen.structural_key import emitted
 from .casts import converted
 from .reduction_kinds import ReductionKind, get, new_slot, put, sums
 from .reduction_nests import ReductionNest, element_of, initial_values, stored_too
@@ -88,15 +87,13 @@ def reduced(
         return where
     if not region_size:
         return region.stored(initial_values(kind, shape, dtype), where)
-    kept = stored_too(region, order, node)
-    nest = ReductionNest(region, node, kind, axes, stays, order, where, kept)
-    emit = nest.accumulate_by_rows
+    nest = ReductionNest(region, node, kind, axes, stays, order, where)
     if _is_short(node, axes, most) and _distance(node, stays) <= _NEAR:
-        emit = nest.unroll
+        nest.unroll()
     elif not (len(node.shape) - 1 in stays and node.shape[-1] > 1):
-        emit = nest.accumulate_in_registers
-    emitted(region.e, (emit.__name__, node, kind, axes, where, kept), emit)
-    region.keep(kept)
+        nest.accumulate_in_registers()
+    else:
+        nest.accumulate_by_rows()
     return where
 
 

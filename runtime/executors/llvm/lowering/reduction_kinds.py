@@ -14,13 +14,12 @@ from .... import dtypes
 from ..codegen.function_builder import Emitter
 from ..codegen.llvm_types import ComplexPair, Element, Register, constant, register_type
 from ..codegen.rule_registry import site_of
-from ..codegen.structural_key import Described
 from .elementwise import add, larger, multiply, smaller
 
 Combine = Callable[[Emitter, Element, Element], Element]
 
 
-class ReductionKind(Described):
+class ReductionKind:
     """The initial value and the combining operation of a reduction; `wide` is the dtype of the accumulator."""
 
     def __init__(self, wide: dtypes.DType, start: Any, combine: Combine) -> None:

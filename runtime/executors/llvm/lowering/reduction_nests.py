@@ -88,13 +88,12 @@ class ReductionNest(NamedTuple):
     stays: Sequence[int]
     order: Sequence[LazyValue]
     where: Buffer
-    kept: Sequence[tuple[LazyValue, Buffer]] = ()
-    """Intermediate results with later readers, and where the nest stores them."""
 
     def unroll(self) -> None:
         """Reduce into a register per result, without a loop over the elements that are reduced to one."""
-        region, node, kind, axes, stays, order, where, kept = self
+        region, node, kind, axes, stays, order, where = self
         e = region.e
+        kept = stored_too(region, order, node)
         ranges = [range(node.shape[axis]) for axis in axes]
         sizes = tuple(node.shape[axis] for axis in stays)
         with e.nest(sizes, inner=math.prod(map(len, ranges)), each_once=bool(kept)) as outer:
@@ -105,14 +104,15 @@ class ReductionNest(NamedTuple):
                 found = kind.combine(e, found, element_of(e, node, kind, order, kept, index))
             value = converted(e, found, kind.wide, where.dtype)
             e.store(where.dtype, where.address, Index.of(sizes, outer).flat(e), value)
+        region.keep(kept)
 
     def accumulate_by_rows(self) -> None:
         """Reduce row by row, if the last axis is kept.
 
         Many rows are divided into parts with accumulators of their own, which threads share.
         """
-        region, node, kind, axes, stays, order, where, kept = self
-        e, each_once = region.e, bool(kept)
+        region, node, kind, axes, stays, order, where = self
+        e, each_once = region.e, bool(kept := stored_too(region, order, node))
         spans = region.spans(node.shape, [node, *order])
         outer = _joined([axis for axis in stays if axis < axes[0]], spans)
         first, *others = _joined(axes, spans)
@@ -147,6 +147,7 @@ class ReductionNest(NamedTuple):
                     return e.plus(base, _position(e, node, results(inner)))
 
                 accumulate(totals, counts, _counts(node, rest), element, place, each_once)
+        region.keep(kept)
         if not is_direct:
             self._combine(totals)
 
@@ -194,8 +195,9 @@ class ReductionNest(NamedTuple):
 
     def accumulate_in_registers(self) -> None:
         """Reduce into a register per result, if the last axis is reduced."""
-        region, node, kind, axes, stays, order, where, kept = self
+        region, node, kind, axes, stays, order, where = self
         e = region.e
+        kept = stored_too(region, order, node)
         slot = new_slot(e, kind.wide)
         spans = region.spans(node.shape, [node, *order])
         around, reduced = _joined(stays, spans), _joined(axes, spans)
@@ -209,6 +211,7 @@ class ReductionNest(NamedTuple):
                 put(e, slot, kind.combine(e, get(e, kind.wide, slot), element))
             value = converted(e, get(e, kind.wide, slot), kind.wide, where.dtype)
             e.store(where.dtype, where.address, _position(e, node, results), value)
+        region.keep(kept)
 
 
 def _parts(node: LazyValue, rows: int, where: Buffer) -> int:
