@@ -1,16 +1,17 @@
 """The seeds that one iteration of a pipeline draws, in order to repeat its random choices.
 
     stage, seeds = with_drawn_seeds(stage)      a pipeline whose stages draw through `DrawnSeeds`
-    seeds.state()                               [seed, seed2, drawn pairs of all iterations, length, pairs…, …]
+    seeds.state()                               [seed, seed2, pairs drawn by all iterations, length, runs…]
 
 All iterations over a dataset draw from the same `Seeds`, so an iteration can only be repeated with the pairs that it
-has drawn itself.
+has drawn itself. They are kept as runs, most often one: many short epochs need no more memory.
 """
 
 from __future__ import annotations
 
 import copy
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 from .. import errors
 from .cache import Cached
@@ -19,36 +20,54 @@ from .random_order import Seeds
 from .user_functions import functions_of
 
 
+class PairRun(NamedTuple):
+    """Consecutive pairs that an iteration has drawn: the seeds, the number of the first pair, and the length."""
+
+    seed: int
+    seed2: int
+    first: int
+    length: int
+
+
 class DrawnSeeds:
     """The pairs that an iteration draws from `seeds`; `rewind` repeats them."""
 
     def __init__(self, seeds: Seeds) -> None:
         self.seeds = seeds
-        self.pairs: list[tuple[int, int]] = []
-        self._index = 0
+        self._runs: list[PairRun] = []
+        self._again: Iterator[tuple[int, int]] = iter(())
 
     def next(self) -> tuple[int, int]:
         with self.seeds.lock:
-            if self._index == len(self.pairs):
-                self.pairs.append(self.seeds.next())
-            self._index += 1
-            return self.pairs[self._index - 1]
+            for pair in self._again:
+                return pair
+            seed, seed2, number = self.seeds.state()
+            last = self._runs[-1] if self._runs else None
+            if last is not None and (*last[:2], last.first + last.length) == (seed, seed2, number):
+                self._runs[-1] = last._replace(length=last.length + 1)
+            else:
+                self._runs.append(PairRun(seed, seed2, number, 1))
+            return self.seeds.next()
 
     def rewind(self) -> None:
         """Draw the same pairs once more, and then new ones."""
-        self._index = 0
+        self._again = (
+            self.seeds.at(seed, seed2, first + i)
+            for seed, seed2, first, length in [*self._runs]
+            for i in range(length)
+        )
 
     def state(self) -> list[int]:
         """Return all numbers that `move_to` needs."""
         with self.seeds.lock:
-            return [*self.seeds.state(), len(self.pairs), *(word for pair in self.pairs for word in pair)]
+            return [*self.seeds.state(), len(self._runs), *(number for run in self._runs for number in run)]
 
     def move_to(self, state: list[int]) -> None:
         """Return to a state."""
-        seed, seed2, count, _, *words = state
+        seed, seed2, count, _, *numbers = state
         with self.seeds.lock:
             self.seeds.move_to(seed, seed2, count)
-            self.pairs = list(zip(words[::2], words[1::2], strict=True))
+            self._runs = [PairRun(*numbers[i : i + 4]) for i in range(0, len(numbers), 4)]
 
 
 def with_drawn_seeds(stage: PipelineStage) -> tuple[PipelineStage, list[DrawnSeeds]]:
@@ -77,8 +96,8 @@ def parted(numbers: list[int], count: int) -> list[list[int]]:
     """Return the states of `count` seeds that were saved one after the other. Raises InvalidArgumentError."""
     states = []
     for _ in range(count):
-        end = 4 + 2 * numbers[3] if len(numbers) > 3 and numbers[3] >= 0 else len(numbers) + 1
-        if end > len(numbers) or numbers[2] < 0:
+        end = 4 + 4 * numbers[3] if len(numbers) > 3 and numbers[3] >= 0 else len(numbers) + 1
+        if end > len(numbers) or min([numbers[2], *numbers[6:end:4], *numbers[7:end:4]]) < 0:
             break
         states.append(numbers[:end])
         numbers = numbers[end:]

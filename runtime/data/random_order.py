@@ -70,6 +70,12 @@ class Seeds:
             self._count += 1
             return self.pair if self._renewed is None else (self._renewed.next(), self._renewed.next())
 
+    def at(self, seed: int, seed2: int, number: int) -> tuple[int, int]:
+        """Return the pair with this number, from 0, that other seeds of this kind give."""
+        other = Seeds(seed, seed2, self._given[2])
+        other.move_to(seed, seed2, number)
+        return other.next()
+
     def state(self) -> tuple[int, int, int]:
         """Return the two seeds and the number of pairs that have been drawn."""
         with self.lock:

@@ -89,6 +89,30 @@ def test_other_iterators_over_a_shuffled_dataset_do_not_change_what_is_repeated(
     assert [int(next(restored)) for _ in range(9)] == expected
 
 
+def test_many_epochs_need_no_more_memory():
+    walk = Walk(tf.data.Dataset.range(2).shuffle(2).repeat()._stage)
+    for _ in range(2000):
+        walk.next()
+    assert len(walk.state()) == 9
+
+
+def test_iterators_are_repeated_after_another_one_has_been_restored(tmp_path):
+    """Restoring gives the dataset the saved seeds, from which its other iterators draw as well."""
+    saved = tf.train.Checkpoint(it=iter(tf.data.Dataset.range(5).shuffle(5).repeat())).write(
+        tmp_path / "saved"
+    )
+    dataset = tf.data.Dataset.range(5).shuffle(5).repeat()
+    restored, other = iter(dataset), iter(dataset)
+    given = [int(next(other)) for _ in range(7)]
+    tf.train.Checkpoint(it=restored).read(saved)
+    given += [int(next(other)) for _ in range(7)]
+    path = tf.train.Checkpoint(it=other).write(tmp_path / "other")
+    expected = [int(next(other)) for _ in range(12)]
+    again = iter(tf.data.Dataset.range(5).shuffle(5).repeat())
+    tf.train.Checkpoint(it=again).read(path)
+    assert [int(next(again)) for _ in range(12)] == expected
+
+
 def shuffled_in_a_function(**options):
     numbers = tf.data.Dataset.range(3)
     return numbers.flat_map(lambda n: tf.data.Dataset.range(n + 3).shuffle(5, **options))
