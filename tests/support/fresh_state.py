@@ -10,16 +10,8 @@ FORGOTTEN = (
 )
 
 
-_KEPT_CALLS = 128
-"""The eager calls of an operation above which tests find none: a full cache takes few new ones."""
-
-
 def forget() -> None:
-    """Reset the random seed, the names of Keras layers, and caches of eager calls that tests have almost filled."""
+    """Reset the random seed and the names of Keras layers."""
     for module, function, arguments in FORGOTTEN:
         if module in sys.modules:
             getattr(sys.modules[module], function)(*arguments)
-    registry = sys.modules.get("agc.runtime.ops.framework.op")
-    for op in registry.REGISTRY.values() if registry else ():
-        if len(op._calls) > _KEPT_CALLS:
-            op._calls.clear()

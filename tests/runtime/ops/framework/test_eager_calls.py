@@ -8,6 +8,7 @@ from typing import Any
 import agc.runtime as tf
 import numpy as np
 import pytest
+from agc.runtime.ops.framework import op as op_module
 from agc.runtime.ops.framework.eager_calls import MOST, EagerCall
 from agc.runtime.ops.framework.op import REGISTRY
 from support.each_case import each_case
@@ -128,7 +129,13 @@ def test_calls_with_a_tensor_array_are_kept(language: str) -> None:
     assert nested.to_list() == [[1.0], [2.0, 3.0]]
 
 
-def test_an_operation_keeps_a_limited_number_of_calls() -> None:
+@pytest.fixture
+def limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(op_module, "MOST", MOST)
+    REGISTRY["reshape"]._calls.clear()
+
+
+def test_an_operation_keeps_a_limited_number_of_calls(limited: None) -> None:
     x = tf.constant(X)
     for i in range(2 * MOST):
         for _ in range(2):
@@ -137,9 +144,8 @@ def test_an_operation_keeps_a_limited_number_of_calls() -> None:
             pytest.fail("too many calls")
 
 
-def test_most_calls_stay_kept_if_there_are_too_many() -> None:
+def test_most_calls_stay_kept_if_there_are_too_many(limited: None) -> None:
     x, kept = tf.constant(X), REGISTRY["reshape"]._calls
-    kept.clear()
     for _ in range(4):
         for i in range(MOST + 40):
             tf.reshape(x, [1] * (i % 17) + [6] + [1] * (i // 17))
