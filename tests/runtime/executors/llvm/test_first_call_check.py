@@ -165,6 +165,18 @@ def test_programs_that_multiply_rounding_errors_have_no_difference() -> None:
     assert unlike(other.astype(np.int32) + 1, chosen, weights)
 
 
+def test_steps_that_moved_inputs_cross_hide_no_fault_of_all_elements() -> None:
+    def rounded(x: Any) -> Any:
+        return tf.round(x * 10.0) / 10.0
+
+    x = np.random.default_rng(0).normal(size=100).astype(np.float32)
+    x[:3] = [0.05001, 0.15001, 0.25001]  # moved by many last bits, they are rounded down
+    wanted = np.round(x * 10) / np.float32(10)
+    assert unlike(wanted * np.float32(1.02), rounded, x)
+    wanted[:3] = [0.0, 0.1, 0.2]
+    assert not unlike(wanted, rounded, x)
+
+
 def test_chaos_may_begin_at_constants() -> None:
     def tossed(steps: Any) -> Any:
         angle, speed = 2.5, 0.1
