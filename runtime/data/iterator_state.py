@@ -35,9 +35,11 @@ class Walk:
         return bool(self._seeds)
 
     def state(self) -> list[int]:
-        """Return the number of rows given, and what repeats the random choices."""
-        with self._lock:
-            return [self.count, *(number for seeds in self._seeds for number in seeds.state())]
+        """Return the number of rows given, and what repeats the random choices.
+
+        It takes no lock: a generator, or a signal's handler, may save a checkpoint while a row is being computed.
+        """
+        return [self.count, *(number for seeds in self._seeds for number in seeds.state())]
 
     def move_to(self, state: list[int]) -> None:
         """Begin again with the same random choices, and pass as many rows. Raises InvalidArgumentError."""

@@ -89,6 +89,22 @@ def test_other_iterators_over_a_shuffled_dataset_do_not_change_what_is_repeated(
     assert [int(next(restored)) for _ in range(9)] == expected
 
 
+def test_a_checkpoint_can_be_saved_while_an_element_is_computed(tmp_path):
+    def numbers():
+        for i in range(5):
+            if i == 3:
+                checkpoint.write(tmp_path / "point")
+            yield i
+
+    dataset = tf.data.Dataset.from_generator(numbers, output_signature=tf.TensorSpec([], tf.int32))
+    iterator = iter(dataset.shuffle(1))
+    checkpoint = tf.train.Checkpoint(it=iterator)
+    assert rest(iterator) == [0, 1, 2, 3, 4]
+    plain = iter(tf.data.Dataset.range(5).shuffle(1))
+    tf.train.Checkpoint(it=plain).read(tmp_path / "point")
+    assert rest(plain) == [3, 4]
+
+
 def test_many_epochs_need_no_more_memory():
     walk = Walk(tf.data.Dataset.range(2).shuffle(2).repeat()._stage)
     for _ in range(2000):
