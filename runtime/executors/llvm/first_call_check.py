@@ -147,20 +147,19 @@ def _is_chaotic(
 
     These change also by `FAR` last bits. Floats of 16 bits have too few bits for that.
     """
-    shares = [LAST_BIT | {size: factor * LAST_BIT[size] for size in (4, 8)} for factor in (1, FAR, -FAR)]
+    far = [LAST_BIT | {size: factor * LAST_BIT[size] for size in (4, 8)} for factor in (FAR, -FAR)]
     graph, arguments = native.with_streams(arguments)  # so that each run draws the same random numbers
+
+    def results(shares: Shares, moves_constants: bool) -> dict[int, Any] | None:
+        def run(inputs: Sequence[Any]) -> Sequence[Any]:
+            return Plan(with_moved_constants(graph, shares) if moves_constants else graph).run(inputs)
+
+        return _of_moved_inputs(run, arguments, before, unlike, shares)
+
     for moves_constants in (False, True):
-        near, *others = (
-            _of_moved_inputs(
-                Plan(with_moved_constants(graph, share) if moves_constants else graph).run,
-                arguments,
-                before,
-                unlike,
-                share,
-            )
-            for share in shares
-        )
-        if near and any(far and is_chaotic(found, wanted, near, far) for far in others):
+        near = results(LAST_BIT, moves_constants)
+        others = (results(shares, moves_constants) for shares in far)
+        if near and any(other and is_chaotic(found, wanted, near, other) for other in others):
             return True
     return False
 

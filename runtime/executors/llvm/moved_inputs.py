@@ -40,6 +40,11 @@ def moved_if_array(argument: Any, shares: Shares) -> Any:
 
 def with_moved_constants(graph: Graph, shares: Shares) -> Graph:
     """Return the graph with other last bits of its constants, except integers, such as exponents, which are exact."""
+    return _moved(graph, shares, {})
+
+
+def _moved(graph: Graph, shares: Shares, done: dict[int, Graph]) -> Graph:
+    """Return the changed graph, once for each graph: calls share those of functions."""
 
     def operand(given: Operand) -> Operand:
         if not isinstance(given, Constant) or given.value.dtype.kind != "f":
@@ -48,12 +53,15 @@ def with_moved_constants(graph: Graph, shares: Shares) -> Graph:
             is_integer = given.value == np.round(given.value)
         return Constant(np.where(is_integer, given.value, moved_array(given.value, shares)))
 
-    operations = [
-        with_parts(
-            operation,
-            inputs=[operand(each) for each in operation.inputs],
-            regions=[with_moved_constants(region, shares) for region in operation.regions],
-        )
-        for operation in graph.operations
-    ]
-    return Graph(graph.name, graph.inputs, operations, [operand(each) for each in graph.outputs])
+    if id(graph) not in done:
+        operations = [
+            with_parts(
+                operation,
+                inputs=[operand(each) for each in operation.inputs],
+                regions=[_moved(region, shares, done) for region in operation.regions],
+            )
+            for operation in graph.operations
+        ]
+        outputs = [operand(each) for each in graph.outputs]
+        done[id(graph)] = Graph(graph.name, graph.inputs, operations, outputs)
+    return done[id(graph)]

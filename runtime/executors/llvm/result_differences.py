@@ -107,12 +107,14 @@ def is_chaotic(
 
 def _differ_as_often(found: Sequence[Any], wanted: Sequence[Any], others: Sequence[Any]) -> bool:
     """Return whether as many elements of each result differ as in other results, up to a factor."""
-    triples = list(zip(_arrays(found), _arrays(wanted), _arrays(others), strict=False))
+    triples = zip(
+        _arrays(found), _arrays(wanted), _arrays(others), strict=False
+    )  # lengths of lists may differ
     return all(_differing(one, each) <= _AS_OFTEN * _differing(other, each) for one, each, other in triples)
 
 
 def _differing(array: Any, wanted: Any) -> int:
-    """Return the number of elements that differ by more than the tolerance; all if the shapes differ."""
+    """Return the number of elements that differ by more than the tolerance; more than all if the shapes differ."""
     if array.shape != wanted.shape:
         return wanted.size + 1  # type: ignore[no-any-return]
     if wanted.dtype.kind not in "fc":

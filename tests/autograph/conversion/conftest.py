@@ -1,4 +1,4 @@
-"""What tests of both versions of a function share."""
+"""Let tests of both versions of a function share a fixture."""
 
 import pytest
 from agc.autograph import operators as ag__

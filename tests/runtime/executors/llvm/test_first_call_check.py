@@ -14,6 +14,7 @@ from agc.runtime.executors import EXECUTORS
 from agc.runtime.executors.llvm import JitFunction, first_call_check, jit_function, tiering
 from agc.runtime.executors.llvm.codegen.rule_registry import ELEMENTWISE, load
 from agc.runtime.executors.llvm.first_call_check import compared
+from agc.runtime.executors.llvm.moved_inputs import with_moved_constants
 from agc.runtime.executors.llvm.result_differences import difference
 from agc.runtime.executors.llvm.rounding_doubts import Doubts, Places
 from agc.runtime.ops.state import own_arrays
@@ -190,6 +191,14 @@ def test_chaos_may_begin_at_constants() -> None:
 
     assert run(-100.0, 1000) == ""
     assert run(2.0, 2) == "number 0, float32[], differs by 2.05 in 1 elements"
+
+
+def test_constants_of_shared_functions_are_moved_once() -> None:
+    shared = tf.function(lambda x: tf.sin(x) + 0.1)
+    graph = tf.function(lambda x: shared(shared(x))).get_concrete_function(tf.constant(0.5)).graph
+    assert len({id(operation.regions[0]) for operation in graph.operations}) == 1
+    moved = with_moved_constants(graph, {4: 1e-3})
+    assert len({id(operation.regions[0]) for operation in moved.operations}) == 1
 
 
 def test_chaos_of_drawn_numbers_is_found_by_drawing_them_again() -> None:
