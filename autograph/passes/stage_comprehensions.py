@@ -8,8 +8,8 @@
     {f(x) for x in t if x > 0}   ==>  {f(x) for x in ag__.known(t, 'set') if ag__.decided(x > 0, 'set')}
 
 Provably static parts stay: items that are literals or strings, and conditions that only Python decides. Sets and dicts
-cannot hold values that a backend computes, and a lambda cannot contain `:=` and `await`: in such comprehensions, staged
-items and conditions are errors."""
+cannot hold values that a backend computes, and a lambda cannot contain `:=`, `await` and `super()`: in such
+comprehensions, staged items and conditions are errors."""
 
 from __future__ import annotations
 
@@ -107,12 +107,15 @@ class StageComprehensions(ExpressionPass):
 
     def is_concerned_with(self, node: Any) -> bool:
         """Return whether a backend may have the items or decide the conditions of the comprehension."""
-        if any(each.is_async for each in node.generators) or self.names.used & {"super", "__class__"}:
+        if any(each.is_async for each in node.generators):
             return False
         return any(_chooses(each) or _may_be_staged(each.iter) for each in node.generators)
 
     def is_movable(self, node: Any) -> bool:
         """Return whether a lambda can contain the comprehension."""
+        first, *others = node.generators
+        if "super" in self.names.used and _calls_super([node.elt, *first.ifs, *others]):
+            return False
         parts = [node.elt, *node.generators]
         return self.names.movable or not contains(parts, (*SUSPENSIONS, gast.NamedExpr))
 
@@ -144,6 +147,14 @@ class StageComprehensions(ExpressionPass):
 
 def _chooses(generator: Any) -> bool:
     return any(_may_decide(test, generator.iter) for test in generator.ifs)
+
+
+def _calls_super(parts: list[gast.AST]) -> bool:
+    """Return whether a `super()` needs the frame of its method, of which a lambda has another one."""
+    return any(
+        isinstance(node, gast.Call) and _called(node.func) == "super" and not node.args
+        for node in inside(parts)
+    )
 
 
 def _may_decide(test: gast.expr, items: gast.expr) -> bool:

@@ -167,6 +167,21 @@ def test_few_rows_make_a_python_list() -> None:
     assert plainly(f(tf.constant([1, 2]))) == (6, 2, True)
 
 
+class Items:
+    def of(self, xs: Any) -> Any:
+        return [x + 1 for x in xs if x > 0]
+
+
+class Larger(Items):
+    def of(self, xs: Any) -> Any:
+        found = super().of(xs)
+        return [x for x in super().of(xs) if x > 2], len(found)
+
+
+def test_in_a_method_that_calls_super() -> None:
+    agrees(lambda xs: Larger().of(xs), ([1, -2, 3],), ([-1],), converted=True)
+
+
 def test_comprehensions_that_only_python_can_run_are_refused() -> None:
     refused = {
         "set": (lambda n: {x for x in range(n)}, lambda n: {x for x in (1, 2) if x < n}),  # noqa: C416
