@@ -13,6 +13,7 @@ from types import CellType, FunctionType, GeneratorType
 from typing import Any
 
 from ..errors import leave_no_trace
+from ..introspection.code_objects import nested_code_objects
 from ..side_effects import pure
 from ..staging import PYTHON, Backend, backend_of
 
@@ -60,11 +61,29 @@ def _decided(f: Callable[..., bool], items: Iterator[Any]) -> Any:
         if backend is not PYTHON:
             truth = backend.builtins.get(bool, bool)(item)
             what = f"an element of this `{f.__name__}` after the first"
+            name = _assigned(items)
+            if name is not None:
+                from ..side_effects.diagnostics import hidden
+
+                raise hidden(name, what)
             rest = pure(lambda: _decided(f, items), what, _functions(items))
             return backend.logical("or" if f is any else "and", truth, rest)
         if bool(item) is (f is any):
             return f is any
     return f is all
+
+
+def _assigned(items: Iterator[Any]) -> str | None:
+    """Return a variable of a function around a generator that the generator assigns, as by `:=`; None without one."""
+    if not isinstance(items, GeneratorType):
+        return None
+    import dis
+
+    for code in nested_code_objects(items.gi_code):
+        for instruction in dis.get_instructions(code):
+            if instruction.opname == "STORE_DEREF" and instruction.argval in items.gi_code.co_freevars:
+                return str(instruction.argval)
+    return None
 
 
 def _functions(items: Iterator[Any]) -> list[Callable[..., Any]]:

@@ -66,10 +66,10 @@ def _refusal(title: str, why: str, fix: str, notes: tuple[Note, ...] = ()) -> St
     return StagingError(Diagnostic("AGC291", title, running(), notes=notes, why=why, fix=fix))
 
 
-def hidden(mutation: MutatedLocation, what: str) -> StagingError:
-    """Return the error for an operand with a side effect."""
+def hidden(name: str, what: str) -> StagingError:
+    """Return the error for an operand with a side effect on the variable or location `name`."""
     return _refusal(
-        f"{what} changes `{mutation.name}`, and the graph decides whether it is evaluated",
+        f"{what} changes `{name}`, and the graph decides whether it is evaluated",
         why="an operand in a graph computes a value and has no side effects",
         fix="write it as an `if` statement, or make the call before",
     )

@@ -112,7 +112,7 @@ def pure(function: Callable[[], Any], what: str, blocks: Sequence[Callable[..., 
         try:
             tracker.compare(None)
         except RetraceNeeded as found:
-            raise hidden(found.mutations[0], what) from None
+            raise hidden(found.mutations[0].name, what) from None
         tracker.warn()
         tracker.replay()  # elements that containers gain while tracing, as in a block
         return result

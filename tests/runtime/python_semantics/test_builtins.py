@@ -253,9 +253,14 @@ def test_elements_of_any_and_all_that_change_something_are_refused() -> None:
 
         return all(map(asks, (0, 2))), times
 
+    @tf.function
+    def h(x):
+        return any((last := number) > 1 for number in (0, x, 3)), last
+
     for function, changed in (
         (f, "`any` after the first changes `asked"),
         (g, "`all` after the first changes `times`"),
+        (h, "`any` after the first changes `last`"),
     ):
         with pytest.raises(StagingError, match=f"AGC291.*{changed}"):
             function(tf.constant(5))
