@@ -45,20 +45,41 @@ def end(error: BaseException) -> None:
         return
     is_pythons = isinstance(error, UnboundLocalError) or hasattr(error, "fails_in_graph")
     if not is_pythons and not staging.raised_by_user(error):
-        _explain(error)
+        if isinstance(error, Exception) and _is_from_user_code(error):
+            _refuse_if_caught(error)
+            _explain(error)
         raise error
     fail(error)
 
 
-def _explain(error: BaseException) -> None:
-    """Add a note that a graph traces branches that the program never takes, to a Python error in user code."""
+def _is_from_user_code(error: Exception) -> bool:
+    """Return whether Python raised the exception at a line of user code, not in agc or a library."""
     innermost = error.__traceback__
     while innermost is not None and innermost.tb_next is not None:
         innermost = innermost.tb_next
     origin = raised_at(error)
     file = None if innermost is None else innermost.tb_frame.f_code.co_filename
-    is_pythons = origin is not None and file == origin.filename and not hasattr(error, "raised_in_agc")
-    if is_pythons and isinstance(error, Exception) and not getattr(error, "__notes__", None):
+    return origin is not None and file == origin.filename and not hasattr(error, "raised_in_agc")
+
+
+def _refuse_if_caught(error: Exception) -> None:
+    """Refuse an exception of a traced block that an enclosing `except` would catch, though the graph may skip it."""
+    handler = staging.surroundings(error, active().root.entered).catching
+    if handler is not None:
+        refusal = _uncaught(
+            error,
+            _where(error),
+            handler,
+            "it is raised in a block that the graph may skip",
+            why="the block is traced in any case; the handler would run although the graph never comes to that line",
+            fix="put a `try` around that line only, or test for the case before, such as `if key in d`",
+        )
+        raise refused(refusal) from error
+
+
+def _explain(error: Exception) -> None:
+    """Add a note that a graph traces branches that the program never takes, to a Python error in user code."""
+    if not getattr(error, "__notes__", None):
         error.add_note(
             "(raised while tracing, which runs every branch of an `if` on tensors and every loop body, "
             "even if the graph never runs them)"
@@ -72,11 +93,14 @@ def has_effects(builder: Builder) -> bool:
 
 def fail(error: BaseException) -> None:
     """Record an operation that raises `error`, at the line of user code that raised it."""
-    origin = raised_at(error)
-    where = None if origin is None else Where(origin.filename, origin.line, function=origin.function)
-    _look_around(error, where)
+    _look_around(error, _where(error))
     _record(error, type(error).__name__, None if is_plain(error) else error)
-    active().operations[-1].origin = origin
+    active().operations[-1].origin = raised_at(error)
+
+
+def _where(error: BaseException) -> Where | None:
+    origin = raised_at(error)
+    return None if origin is None else Where(origin.filename, origin.line, function=origin.function)
 
 
 def is_plain(error: BaseException) -> bool:
@@ -134,7 +158,16 @@ def _look_around(error: BaseException, where: Where | None) -> None:
     root = active().root
     found = staging.surroundings(error, root.entered)
     if found.catching is not None:
-        raise refused(_uncaught(error, where, found.catching)) from None
+        refusal = _uncaught(
+            error,
+            where,
+            found.catching,
+            "the graph raises it",
+            why="it is raised when the graph runs; by then Python has left the `try` statement",
+            fix="let the branch return a value that signals the error, and test it; or catch the exception around "
+            "the call of the traced function",
+        )
+        raise refused(refusal) from None
     if found.cleaning:
         root.cleaning.update(found.cleaning)
         root.watch = _watch
@@ -146,15 +179,12 @@ def refused(error: StagingError) -> StagingError:
     return error
 
 
-def _uncaught(error: BaseException, where: Where | None, handler: Where) -> StagingError:
+def _uncaught(
+    error: BaseException, where: Where | None, handler: Where, reason: str, *, why: str, fix: str
+) -> StagingError:
     kind = type(error).__name__
-    refusal = staging_error(
-        "AGC260",
-        f"an `except` cannot catch this {kind}: the graph raises it",
-        why="it is raised when the graph runs; by then Python has left the `try` statement",
-        fix="let the branch return a value that signals the error, and test it; or catch the exception around "
-        "the call of the traced function",
-    ).diagnostic
+    title = f"an `except` cannot catch this {kind}: {reason}"
+    refusal = staging_error("AGC260", title, why=why, fix=fix).diagnostic
     return StagingError(
         refusal._replace(where=where or refusal.where, notes=(Note(handler, f"catches {kind}"),))
     )

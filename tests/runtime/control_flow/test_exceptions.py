@@ -427,6 +427,46 @@ def test_an_except_around_a_staged_branch_is_refused():
         assert diagnostic.notes[0].label.startswith("catches ")
 
 
+def test_an_except_around_a_python_error_in_a_staged_block_is_refused():
+    """Tracing meets the error in any case, so the handler would run for every value of `x`."""
+
+    def after_a_return(x):
+        try:
+            if x > 3:
+                return x
+            x = {}["key"]
+        except KeyError:
+            x = -1
+        return x
+
+    def in_a_loop(x):
+        with contextlib.suppress(LookupError):
+            for _ in tf.range(x):
+                x += (1, 2)[5]
+        return x
+
+    for f in (after_a_return, in_a_loop):
+        diagnostic = refused(f, "AGC260")
+        assert diagnostic.title.endswith("Error: it is raised in a block that the graph may skip")
+        assert diagnostic.notes[0].label.startswith("catches ")
+
+
+def test_a_python_error_is_caught_in_its_block_and_outside_of_blocks():
+    def f(x):
+        try:
+            x = {}["key"]
+        except KeyError:
+            x = x * 2
+        if x > 3:
+            try:
+                x = len(5)
+            except TypeError:
+                x = x + 1
+        return x
+
+    agrees(f, 1, 2)
+
+
 def test_an_unrelated_except_clause_is_allowed():
     def f(x):
         try:
