@@ -12,16 +12,16 @@
     silu(x)                x: float32[2, 3]
         EagerProgram       of `sigmoid` and `multiply`: their inputs are tensors in the key, or results of earlier ones
 
-A call is cached when its key comes for the second time, if the function returns the result of the operations that it
-calls. Their inputs must be all tensors of the arguments, constants, and results of each other.
+A call is cached when its key comes for the second time, if the function returns results of the operations that it
+calls, or a nest of them. Their inputs must be all tensors of the arguments, constants, and results of each other.
 """
 
 from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Container, Mapping, Sequence
-from typing import Any, Literal, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 from ...core.call_slot import CallSlot
 from ...core.devices import placement
@@ -29,13 +29,10 @@ from ...core.eviction import takes_new
 from ...core.tensor import EagerTensor
 from ...core.variable import Variable
 from ...ir.builder import recording_by, stack
-from ...ir.graph import Constant
-from .call_keys import Dtypes, Elements, KnownOperand, have_key
-from .eager_calls import MOST, EagerCall, EagerProgram, native, run_kept
-from .kept_calls import as_dtypes, count_new, dtype_of_numbers, kept_call
-from .signature import Signature
-
-Kept = EagerCall | EagerProgram | Elements | Literal[False]
+from .call_keys import Dtypes, have_key
+from .eager_calls import MOST, native, run_kept
+from .eager_programs import Kept, Operations
+from .kept_calls import as_dtypes, count_new, dtype_of_numbers
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -100,7 +97,7 @@ class _CachedFunction(CallSlot):
 
     def _dtypes(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Dtypes:
         """Return the dtypes to which numbers for `_operands` convert, which those of its operations are."""
-        operations = _Operations()
+        operations = Operations()
         with recording_by([operations]):
             self._function(*args, **kwargs)
         inputs = [x for _, inputs, *_ in operations.found for x in inputs]
@@ -112,7 +109,7 @@ class _CachedFunction(CallSlot):
 
     def _rehearsed(self, key: Any, arguments: tuple[Any, ...], names: Sequence[str]) -> Kept:
         """Return what is kept for a call, which runs again on a tensor of its own for each tensor in the arguments."""
-        copies, tensors, operations = _copied(arguments), list[Any](), _Operations()
+        copies, tensors, operations = _copied(arguments), list[Any](), Operations()
         have_key(copies, [], tensors, False, [])
         count = len(copies) - len(names)
         with recording_by([operations]):
@@ -127,68 +124,3 @@ def _copied(x: Any) -> Any:
     if type(x) is EagerTensor:
         return EagerTensor(x._array, x._kind)
     return type(x)(map(_copied, x)) if type(x) is list or type(x) is tuple else x
-
-
-class _Operations:
-    """A recorder of the operations that a function calls."""
-
-    def __init__(self) -> None:
-        self.found: list[tuple[Any, Sequence[Any], Mapping[str, Any], list[Any]]] = []
-
-    def computed(
-        self, op: Any, inputs: Sequence[Any], attrs: Mapping[str, Any], outputs: Sequence[Any]
-    ) -> None:
-        """Collect an operation."""
-        self.found.append((op, list(inputs), attrs, list(outputs)))
-
-    def added(self, operation: Any, builder: Any) -> None:
-        """Do nothing: operations of graphs are not kept."""
-
-    def grown(self, operation: Any, added: Any) -> None:
-        """Do nothing."""
-
-    def kept(self, key: Any, tensors: Sequence[Any], result: Any) -> Kept:
-        """Return what is kept for operations on tensors of a key, constants and each other's results."""
-        everything = [x for _, inputs, _, outputs in self.found for x in (*inputs, *outputs)]
-        numbers = {id(x): i for i, x in enumerate(tensors)}
-        if (
-            not all(isinstance(op, Signature) and not op.stateful for op, *_ in self.found)
-            or not all(type(x) is EagerTensor for x in everything)
-            or not numbers.keys() <= {id(x) for x in (*everything, result)}
-        ):
-            return False
-        if len(self.found) == 1:
-            op, inputs, attributes, outputs = self.found[0]
-            results = result if type(result) is list else [result]
-            order = [numbers[id(x)] for x in inputs if id(x) in numbers]
-            if [*map(id, results)] == [*map(id, outputs)] and sorted(order) == [*range(len(tensors))]:
-                return _call(op, key, inputs, order, numbers.keys(), attributes, result)
-        return self._program(tensors, result) if type(result) is EagerTensor else False
-
-    def _program(self, tensors: Sequence[Any], result: EagerTensor) -> EagerProgram | Literal[False]:
-        """Return a program of the operations; False if an inference rule reads elements."""
-        made = [y for *_, outputs in self.found for y in outputs]
-        varying = {id(x) for x in (*tensors, *made)}
-        others = {id(x): x for x in (*(x for _, inputs, *_ in self.found for x in inputs), result)}
-        constants = [x for number, x in others.items() if number not in varying]
-        places = {id(x): i for i, x in enumerate([*tensors, *constants, *made])}
-        steps: list[tuple[Any, tuple[int, ...]]] = []
-        for op, inputs, attributes, outputs in self.found:
-            call, given = op.__call__, [places[id(x)] for x in inputs]
-            if attributes or not hasattr(op, "_kept"):  # it is no elementwise operation
-                given = [places[id(x)] for x in inputs if id(x) in varying]
-                results = outputs[0] if len(outputs) == 1 else outputs
-                call = _call(op, (None,), inputs, range(len(given)), varying, attributes, results)
-                if type(call) is not EagerCall:
-                    return False
-            steps.append((call, tuple(given)))
-        return EagerProgram(steps, constants, places[id(result)])
-
-
-def _call(
-    op: Any, key: Any, inputs: Sequence[Any], order: Sequence[int], varying: Container[int],
-    attributes: Mapping[str, Any], result: Any,
-) -> EagerCall | Elements | Literal[False]:  # fmt: skip
-    """Return what is kept for an operation, all of whose inputs are constants except those that vary."""
-    operands = [(KnownOperand if id(x) in varying else Constant)(x._array) for x in inputs]
-    return kept_call(op, key, operands, order, attributes, result)

@@ -188,17 +188,23 @@ class EagerProgram:
     """Several calls, of which each has tensors of the key, constants and results of earlier calls as inputs.
 
     Attributes: each of `steps` is an EagerCall or an operation, and the positions of its inputs in the tensors of the
-    key, the `constants`, and the results of the steps. `result` is such a position.
+    key, the `constants`, and the results of the steps. `results` are such positions. `pack` makes the result of the
+    list of these values; it is None if there is one value, which is the result.
     """
 
-    __slots__ = ("constants", "result", "steps")
+    __slots__ = ("constants", "pack", "results", "steps")
 
     def __init__(
-        self, steps: Sequence[tuple[Any, tuple[int, ...]]], constants: Sequence[EagerTensor], result: int
+        self,
+        steps: Sequence[tuple[Any, tuple[int, ...]]],
+        constants: Sequence[EagerTensor],
+        results: Sequence[int],
+        pack: Callable[[list[Any]], Any] | None,
     ) -> None:
         self.steps = tuple(steps)
         self.constants = tuple(constants)
-        self.result = result
+        self.results = tuple(results)
+        self.pack = pack
 
     def run(self, tensors: list[Any], recorders: Sequence[Recorder]) -> Any:
         """Return the result for other tensors with the same key."""
@@ -207,8 +213,9 @@ class EagerProgram:
             inputs = [values[i] for i in positions]
             found = call.run(inputs, recorders) if type(call) is EagerCall else call(*inputs)
             values += found if type(found) is list else [found]
-        result, number = values[self.result], self.result - len(tensors)
-        return EagerTensor(result._array.copy()) if 0 <= number < len(self.constants) else result
+        constant = range(len(tensors), len(tensors) + len(self.constants))
+        found = [EagerTensor(values[i]._array.copy()) if i in constant else values[i] for i in self.results]
+        return found[0] if self.pack is None else self.pack(found)
 
 
 def run_kept(
@@ -298,7 +305,7 @@ def _extension() -> Any:
             silent=SILENT, begin=begin, pool=_pool, end=end, busy=busy, stack=stack, placement=placement,
             refused=(ValueError, errors.OpError),
         )  # fmt: skip
-        return found if hasattr(found, "sweep") else None
+        return found if hasattr(found, "run_program") else None
     except (ImportError, AttributeError, TypeError):
         return None
 
@@ -369,3 +376,7 @@ def _grouping(compute: Callable[..., Any], start: int, end: int) -> Callable[...
 
 
 native = _extension()
+run_program: Callable[[EagerProgram, list[Any], Sequence[Recorder]], Any] = (
+    native.run_program if native else EagerProgram.run
+)
+"""A function that runs a program on tensors, of which recorders record each operation."""

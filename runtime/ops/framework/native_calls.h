@@ -26,8 +26,8 @@ static Py_ssize_t slots[SLOTS];
 static PyObject *no_recorders; /* an empty list */
 static PyObject *name_failed, *name_results, *name_recorders, *name_observed, *name_compute, *name_fields, *name_slow, *name_variable;
 
-enum { CONSTANTS, RESULT, STEPS, PROGRAM_SLOTS };
-static const char *const program_names[PROGRAM_SLOTS] = {"constants", "result", "steps"};
+enum { CONSTANTS, PACK, RESULTS, STEPS, PROGRAM_SLOTS };
+static const char *const program_names[PROGRAM_SLOTS] = {"constants", "pack", "results", "steps"};
 static Py_ssize_t program_slots[PROGRAM_SLOTS];
 
 #define SLOT(call, number) AT(call, slots[number])
@@ -243,23 +243,46 @@ static int run_step(PyObject *step, PyObject *values, PyObject *recorders)
     return failed;
 }
 
+/* Return a value of a program with so many tensors; constants are copied. */
+static PyObject *program_value(PyObject *values, PyObject *number, Py_ssize_t count, Py_ssize_t constants)
+{
+    Py_ssize_t position = PyLong_AsSsize_t(number);
+    PyObject *x = PyList_GetItem(values, position);
+    if (x == NULL || position < count || position >= count + constants || !Py_IS_TYPE(x, Tensor)) return Py_XNewRef(x);
+    return new_tensor(PyArray_NewCopy((PyArrayObject *)AT(x, array_offset), NPY_KEEPORDER), Py_None);
+}
+
+/* Return the values of a program that are its result: one of them, or what `pack` makes of their list. */
+static PyObject *packed(PyObject *program, PyObject *values, Py_ssize_t count)
+{
+    PyObject *at = AT(program, program_slots[RESULTS]), *pack = AT(program, program_slots[PACK]);
+    Py_ssize_t size = PyTuple_GET_SIZE(at), constants = PyTuple_GET_SIZE(AT(program, program_slots[CONSTANTS]));
+    if (pack == Py_None) return program_value(values, PyTuple_GetItem(at, 0), count, constants);
+    PyObject *found = PyList_New(size), *result = NULL;
+    for (Py_ssize_t i = 0; found != NULL && i < size; i++) {
+        PyObject *x = program_value(values, PyTuple_GET_ITEM(at, i), count, constants);
+        if (x != NULL) PyList_SET_ITEM(found, i, x);
+        else Py_CLEAR(found);
+    }
+    if (found != NULL) result = pack == (PyObject *)&PyList_Type ? Py_NewRef(found) : PyObject_CallOneArg(pack, found);
+    Py_XDECREF(found);
+    return result;
+}
+
 /* Return the result of `EagerProgram.run`. */
 static PyObject *run_program(PyObject *program, PyObject *tensors, PyObject *recorders)
 {
     PyObject *constants = AT(program, program_slots[CONSTANTS]), *steps = AT(program, program_slots[STEPS]);
-    PyObject *at = AT(program, program_slots[RESULT]), *values, *result = NULL;
-    Py_ssize_t count = PyList_GET_SIZE(tensors), size;
-    if (constants == NULL || at == NULL || steps == NULL || !PyTuple_CheckExact(constants) || !PyTuple_CheckExact(steps))
+    PyObject *at = AT(program, program_slots[RESULTS]), *pack = AT(program, program_slots[PACK]), *values, *result = NULL;
+    Py_ssize_t count = PyList_GET_SIZE(tensors);
+    if (constants == NULL || at == NULL || steps == NULL || pack == NULL || !PyTuple_CheckExact(constants)
+        || !PyTuple_CheckExact(at) || PyTuple_GET_SIZE(at) == 0 || !PyTuple_CheckExact(steps))
         return PyErr_Format(PyExc_SystemError, "no program: %R", program);
     if ((values = PyList_GetSlice(tensors, 0, count)) == NULL) return NULL;
-    size = count + PyTuple_GET_SIZE(constants);
     int failed = PyList_SetSlice(values, count, count, constants);
     for (Py_ssize_t i = 0; failed == 0 && i < PyTuple_GET_SIZE(steps); i++)
         failed = run_step(PyTuple_GET_ITEM(steps, i), values, recorders);
-    Py_ssize_t position = PyLong_AsSsize_t(at);
-    if (failed == 0) result = Py_XNewRef(PyList_GetItem(values, position));
-    if (result != NULL && position >= count && position < size && Py_IS_TYPE(result, Tensor))
-        Py_SETREF(result, new_tensor(PyArray_NewCopy((PyArrayObject *)AT(result, array_offset), NPY_KEEPORDER), Py_None));
+    if (failed == 0) result = packed(program, values, count);
     Py_DECREF(values);
     return result;
 }

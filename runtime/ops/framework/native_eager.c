@@ -75,6 +75,8 @@ static PyMethodDef functions[] = {
     {"flow_parts", (PyCFunction)(void (*)(void))flow_parts, METH_FASTCALL,
      "flow_parts(numbers, tensors, parts, records, handing_on, values)\n--\n\nAppend the parts of a flow's key for "
      "records and some tensors; return whether all have parts."},
+    {"run_program", (PyCFunction)(void (*)(void))run_given, METH_FASTCALL,
+     "run_program(program, tensors, recorders)\n--\n\nReturn the result of a program, and record its operations."},
     {"sweep", (PyCFunction)(void (*)(void))sweep_back, METH_FASTCALL,
      "sweep(records, targets, sources, since)\n--\n\nReturn the cotangents of sources; None if not all tensors are eager."},
     {NULL},

@@ -286,6 +286,14 @@ static PyObject *run_kept(EagerOp *self, PyObject *const *args, Py_ssize_t count
     return result;
 }
 
+/* Return the result of a program on a list of tensors, recorded by a list of recorders. */
+static PyObject *run_given(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    if (count != 3 || !IS_A(args[0], EagerProgram) || !PyList_CheckExact(args[1]) || !PyList_CheckExact(args[2]))
+        return PyErr_Format(PyExc_TypeError, "run_program(program, tensors, recorders)");
+    return run_program(args[0], args[1], args[2]);
+}
+
 static PyObject *call_op(PyObject *object, PyObject *const *args, size_t flags, PyObject *names)
 {
     EagerOp *self = (EagerOp *)object;

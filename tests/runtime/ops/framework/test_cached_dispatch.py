@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import copy
 import inspect
 import pickle
@@ -20,6 +21,7 @@ from agc.runtime.ops.framework.eager_calls import EagerCall
 from support.each_case import each_case
 from support.eager_calls import cached_functions
 
+Pair = collections.namedtuple("Pair", "one other")
 X = np.arange(6, dtype=np.float32).reshape(2, 3)
 CACHED = cached_functions()
 
@@ -69,6 +71,14 @@ ARGUMENTS: dict[str, tuple[Callable[..., Any], Callable[[Any], tuple[Any, ...]]]
     "variables of several operations": (lambda x, v: tf.exp(x - v) * v, lambda x: (x, tf.Variable(x))),
     "no operation": (lambda x: x, lambda x: (x,)),
     "scalars": (lambda x, y: tf.exp(x) + y * 2.0, lambda x: (x[1, 0], x[1, 1])),
+    "a tuple of one result": (lambda x: (tf.exp(x),), lambda x: (x,)),
+    "a list of one result": (lambda x: [tf.exp(x)], lambda x: (x,)),
+    "a list of the one result of a list": (lambda x: tf.split(x, 1), lambda x: (x,)),
+    "a result and an argument": (lambda x: (tf.exp(x) * x, x), lambda x: (x,)),
+    "results in another order": (lambda x: tf.split(x, 3, 1)[::-1], lambda x: (x,)),
+    "a result and a constant": (lambda x: (tf.exp(x), tf.constant(1.0)), lambda x: (x,)),
+    "a nest of results": (lambda x: {"b": [tf.exp(x), x], "a": (x + 1.0,)}, lambda x: (x,)),
+    "a named tuple": (lambda x: Pair(x * x, tf.exp(x)), lambda x: (x,)),
     "elements that decide the type": (tf.fill, lambda x: (tf.cast(x[0, 1:], tf.int32), 7.0)),
 }
 
@@ -81,6 +91,7 @@ def test_a_cached_call_computes_what_the_function_does(name: str, language: str)
         given = arguments(tf.constant(factor * X))
         found, expected = cached(*given), function(*given)
         assert type(found) is type(expected)
+        tf.nest.assert_same_structure(found, expected)
         for one, other in zip(tf.nest.flatten(found), tf.nest.flatten(expected), strict=True):
             assert one.dtype is other.dtype and one.shape == other.shape
             np.testing.assert_array_equal(one.numpy(), other.numpy())
@@ -90,18 +101,14 @@ def test_a_cached_call_computes_what_the_function_does(name: str, language: str)
 @pytest.mark.parametrize(
     "function",
     [
-        lambda x: (tf.exp(x),),
-        lambda x: (tf.exp(x) * x, x),
         lambda x: tf.exp(tf.reshape(x, tf.cast(x[1], tf.int32) * 0 + [1, 2, 3])),
-        lambda x: [tf.exp(x)],
+        lambda x: (tf.exp(x), 2),
         lambda x: tf.fill([2], 1.0),
         lambda x: tf.constant(1.0),
     ],
     ids=[
-        "a tuple",
-        "a tuple of two",
         "elements of a result",
-        "a list of one",
+        "a result that is no tensor",
         "an unused argument",
         "a constant",
     ],
@@ -111,7 +118,7 @@ def test_other_functions_run_in_each_call(function: Callable[..., Any], language
     for factor in range(5):
         x = tf.constant(factor * X)
         for one, other in zip(tf.nest.flatten(cached(x)), tf.nest.flatten(function(x)), strict=True):
-            np.testing.assert_array_equal(one.numpy(), other.numpy())
+            np.testing.assert_array_equal(one, other)
         assert type(cached(x)) is type(function(x))
     assert len(calls) > 9
 
