@@ -4,14 +4,15 @@
         ==>               def matmul_gradient(dy, a, b):
                               return dy @ b.T, a.T @ dy
 
-A plan computes all wanted cotangents of one record from arrays. It runs only while nothing records the backward pass.
+A plan computes all wanted cotangents of one record from arrays. While tapes record the backward pass, the plan of a
+whole tape runs operation by operation.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal
 
 import numpy as np
 
@@ -21,9 +22,13 @@ from ..core.devices import placement
 from ..core.symbolic_tensor import SymbolicTensor
 from ..core.tensor import EagerTensor
 from ..executors import EXECUTORS, Runner
-from ..ir.builder import Builder, is_plain
+from ..ir.builder import Builder, is_plain, recorders, recording_by
+from ..ir.captured_tensors import tensor_of
+from ..ir.graph import Constant, Graph
 from ..ir.value_types import TensorType
-from ..ops.framework.eager_calls import KeptAttributes
+from ..ops.framework.eager_calls import EagerProgram, KeptAttributes, run_program
+from ..ops.framework.eager_programs import Operations
+from ..ops.framework.op import Op
 from .plan_counts import RunCounts
 from .tape_records import Grads, Record, pulled_back
 
@@ -61,16 +66,27 @@ class GradientPlan:
     `arguments` are the numbers of the tensors that the plan reads. `has_tensors` is True if it has no IndexedSlices.
     """
 
-    __slots__ = ("_arguments", "_run", "counts", "has_tensors")
+    __slots__ = ("_arguments", "_graph", "_program", "_run", "counts", "has_tensors")
 
-    def __init__(self, run: Runner, arguments: Sequence[int], counts: Sequence[int]) -> None:
+    def __init__(self, graph: Graph, run: Runner, arguments: Sequence[int], counts: Sequence[int]) -> None:
+        self._graph = graph
+        self._program: EagerProgram | Literal[False] | None = None
         self._run = run
         self._arguments = arguments
         self.counts = counts
         self.has_tensors = max(counts, default=0) < 2
 
     def __call__(self, tensors: Sequence[Any]) -> list[Any]:
-        found = map(_tensor, self._run([tensors[i]._array for i in self._arguments]))
+        return self._packed(map(_tensor, self._run([tensors[i]._array for i in self._arguments])))
+
+    def recorded(self, tensors: Sequence[Any]) -> list[Any] | None:
+        """Return the gradients, of which tapes record each operation; None if not all operations can be kept."""
+        given = [tensors[i] for i in self._arguments]
+        if self._program is None:
+            self._program = _program(self._graph, given)
+        return self._packed(iter(run_program(self._program, given, recorders()))) if self._program else None
+
+    def _packed(self, found: Iterator[EagerTensor]) -> list[Any]:
         return [
             None
             if not count
@@ -79,6 +95,23 @@ class GradientPlan:
             else IndexedSlices(*itertools.islice(found, count))
             for count in self.counts
         ]
+
+
+def _program(graph: Graph, tensors: Sequence[EagerTensor]) -> EagerProgram | Literal[False]:
+    """Run a graph operation by operation, and return that as a program; False if not all operations can be kept."""
+    copies, operations = [EagerTensor(x._array) for x in tensors], Operations()
+    values: dict[Any, Any] = dict(zip(graph.inputs, copies, strict=True))
+
+    def read(operands: Sequence[Any]) -> list[Any]:
+        return [tensor_of(x) if isinstance(x, Constant) else values[x] for x in operands]
+
+    with recording_by([operations]):
+        for operation in graph.live_operations():
+            if operation.regions or not isinstance(operation.op, Op):
+                return False
+            found = operation.op.run(read(operation.inputs), operation.attrs)
+            values.update(zip(operation.outputs, found if type(found) is list else [found], strict=True))
+    return operations.program(copies, read(graph.outputs), list)
 
 
 def _tensor(found: Any) -> EagerTensor:
@@ -122,7 +155,7 @@ def finished(
     read = {*outputs, *(operand for operation in builder.operations for operand in operation.inputs)}
     arguments = [i for i, x in enumerate(tensors) if isinstance(x, SymbolicTensor) and x._value in read]
     graph = builder.finish(outputs, [tensors[i]._value for i in arguments])
-    return GradientPlan(EXECUTORS[executor](graph), arguments, list(map(len, parts)))
+    return GradientPlan(graph, EXECUTORS[executor](graph), arguments, list(map(len, parts)))
 
 
 def _parts(grad: Any) -> list[Any]:

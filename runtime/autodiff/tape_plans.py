@@ -20,7 +20,7 @@ from ..core.abstract_value import abstract_value_of
 from ..core.devices import placement
 from ..core.tensor import EagerTensor
 from ..core.variable import Variable
-from ..ir.builder import Builder, is_plain
+from ..ir.builder import Builder, recording_by, stack
 from ..ops.framework.eager_calls import KeptAttributes, native
 from .backprop import gradients
 from .eager_gradients import GradientPlan, finished, input_for
@@ -58,7 +58,7 @@ def planned_gradients(
 
     A run without a plan counts as `sweeps` runs.
     """
-    if len(records) > _MOST_RECORDS or not is_plain() or placement.observed:
+    if len(records) > _MOST_RECORDS or not stack.eager or placement.observed:
         return None
     flow = TapeFlow()
     if not flow.has_key(records, targets, sources, since):
@@ -69,7 +69,9 @@ def planned_gradients(
         if not _runs.is_due(key, _plans, OFTEN, sweeps):
             return None
         plan = _plans[key] = _plan(flow, records, targets, sources, since, differentiate)
-    return None if plan is None else plan(flow.tensors)
+    if plan is None:
+        return None
+    return plan.recorded(flow.tensors) if stack.recorders else plan(flow.tensors)
 
 
 class TapeFlow:
@@ -150,7 +152,7 @@ def _plan(
         id(x) for record in records if type(record.attrs) is KeptAttributes for x in record.attrs.template
     }
     builder = Builder("gradient")
-    with builder:
+    with recording_by([]), builder:
         stand_ins = {
             id(x): x if id(x) in constants or type(x) is Variable else input_for(x, builder)
             for x in flow.tensors
