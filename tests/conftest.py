@@ -83,7 +83,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.fixture(autouse=True)
 def room_for_calls(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let caches of eager calls take all new calls: those that other tests have filled would take few."""
-    for name in ("cached_dispatch", "op"):
+    for name in ("cached_dispatch", "kept_calls", "op"):
         module = sys.modules.get(f"agc.runtime.ops.framework.{name}")
         if module is not None:
             monkeypatch.setattr(module, "MOST", 1 << 20)

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import operator
 import sys
 
 FORGOTTEN = (
     ("agc.runtime.kernels.random.seeds", "set_seed", (None,)),
+    ("agc.runtime.core.eviction", "_choices.seed", (0,)),
+    ("agc.runtime.autodiff.eager_gradients", "_runs.runs.clear", ()),
+    ("agc.runtime.autodiff.tape_plans", "_runs.runs.clear", ()),
+    ("agc.runtime.autodiff.tape_plans", "_plans.clear", ()),
+    ("agc.runtime.ops.arrays.getitem", "_counts.clear", ()),
+    ("agc.runtime.ops.arrays.getitem", "_PATTERNS.clear", ()),
     ("keras.src.backend.common.global_state", "clear_session", (False,)),
 )
 
 
 def forget() -> None:
-    """Reset the random seed and the names of Keras layers."""
+    """Reset the random seeds, what is counted and planned of eager programs, and the names of Keras layers."""
     for module, function, arguments in FORGOTTEN:
         if module in sys.modules:
-            getattr(sys.modules[module], function)(*arguments)
+            operator.attrgetter(function)(sys.modules[module])(*arguments)

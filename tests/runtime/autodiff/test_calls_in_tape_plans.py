@@ -9,7 +9,6 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.autodiff import tape_plans
-from agc.runtime.autodiff.plan_counts import RunCounts
 
 W = np.linspace(0.5, -0.7, 8, dtype=np.float32).reshape(4, 2)
 
@@ -17,11 +16,8 @@ W = np.linspace(0.5, -0.7, 8, dtype=np.float32).reshape(4, 2)
 @pytest.fixture
 def plans(monkeypatch: pytest.MonkeyPatch) -> dict[Any, Any]:
     """Return the plans of tapes: a tape is planned when it comes for the third time."""
-    found: dict[Any, Any] = {}
     monkeypatch.setattr(tape_plans, "OFTEN", 2)
-    monkeypatch.setattr(tape_plans, "_plans", found)
-    monkeypatch.setattr(tape_plans, "_runs", RunCounts())
-    return found
+    return tape_plans._plans
 
 
 def rows(x: Any) -> Any:

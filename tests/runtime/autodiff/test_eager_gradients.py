@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from agc.runtime.autodiff import eager_gradients, plan_counts, tape_plans
 from agc.runtime.autodiff.eager_gradients import GradientPlan
-from agc.runtime.autodiff.plan_counts import RunCounts
 
 X = np.linspace(-1.0, 2.0, 12, dtype=np.float32).reshape(3, 4)
 W = np.linspace(0.5, -0.7, 8, dtype=np.float32).reshape(4, 2)
@@ -50,7 +49,6 @@ def plans(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> li
         monkeypatch.setattr(eager_gradients, "OFTEN", 2)
     else:
         monkeypatch.setattr(tape_plans, "OFTEN", -1_000)
-        monkeypatch.setattr(tape_plans, "_plans", {})
     monkeypatch.setattr(GradientPlan, "__call__", call)
     return ran
 
@@ -143,9 +141,7 @@ def test_tapes_of_loops_of_several_lengths(plans: list[GradientPlan]) -> None:
         assert tape.gradient(y, x).numpy() == (length + 1) * 2.0**length
 
 
-def test_rare_backward_passes_have_no_plan(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tape_plans, "_plans", {})
-    monkeypatch.setattr(tape_plans, "_runs", RunCounts())
+def test_rare_backward_passes_have_no_plan() -> None:
     x, w = tf.constant(X[:2]), tf.constant(W)
     found = [slopes(lambda x, w: tf.matmul(x, w) - 1.0, x, w) for _ in range(tape_plans.OFTEN)]
     assert not tape_plans._plans
@@ -205,8 +201,6 @@ def test_check_numerics_sees_gradients_with_a_plan(plans: list[GradientPlan]) ->
 def test_tapes_of_more_lengths_than_plans_keep_all_plans_but_one(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[int] = []
     original = tape_plans._plan
-    monkeypatch.setattr(tape_plans, "_plans", {})
-    monkeypatch.setattr(tape_plans, "_runs", RunCounts())
     monkeypatch.setattr(tape_plans, "_plan", lambda *given: made.append(1) or original(*given))
     monkeypatch.setattr(plan_counts, "MOST", 8)
     monkeypatch.setattr(plan_counts, "_PATIENCE", 8)

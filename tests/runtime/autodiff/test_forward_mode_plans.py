@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from agc.runtime.autodiff import tape_plans
 from agc.runtime.autodiff.forward_mode import jvp_of_records
-from agc.runtime.autodiff.plan_counts import RunCounts
 
 TANH = tf.function(tf.tanh)
 
@@ -29,11 +28,8 @@ PROGRAMS: dict[str, Callable[[Any, Any], Any]] = {
 @pytest.fixture(autouse=True)
 def plans(monkeypatch: pytest.MonkeyPatch) -> dict[Any, Any]:
     """Return the plans of tapes: a derivative is planned when it comes for the third time."""
-    found: dict[Any, Any] = {}
     monkeypatch.setattr(tape_plans, "OFTEN", 2)
-    monkeypatch.setattr(tape_plans, "_plans", found)
-    monkeypatch.setattr(tape_plans, "_runs", RunCounts())
-    return found
+    return tape_plans._plans
 
 
 def numbers(seed: int, *shape: int) -> Any:

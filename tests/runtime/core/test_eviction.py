@@ -2,18 +2,9 @@
 
 from __future__ import annotations
 
-import random
 from typing import Any
 
-import pytest
-from agc.runtime.core import eviction
 from agc.runtime.core.eviction import SELDOM, make_room, takes_new
-
-
-@pytest.fixture(autouse=True)
-def same_choices(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let each test begin with the same random numbers: caches of other tests have drawn some."""
-    monkeypatch.setattr(eviction, "_choices", random.Random(0))
 
 
 def misses(cache: dict[int, Any], keys: range, most: int) -> int:

@@ -8,6 +8,7 @@ from typing import Any
 import agc.runtime as tf
 import numpy as np
 import pytest
+from agc.runtime.ops.framework import kept_calls
 from agc.runtime.ops.framework import op as op_module
 from agc.runtime.ops.framework.eager_calls import MOST, EagerCall
 from agc.runtime.ops.framework.op import REGISTRY
@@ -131,7 +132,8 @@ def test_calls_with_a_tensor_array_are_kept(language: str) -> None:
 
 @pytest.fixture
 def limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(op_module, "MOST", MOST)
+    for module in (kept_calls, op_module):
+        monkeypatch.setattr(module, "MOST", MOST)
     REGISTRY["reshape"]._calls.clear()
 
 

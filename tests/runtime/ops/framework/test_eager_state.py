@@ -10,7 +10,6 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.autodiff import eager_gradients, tape_plans
-from agc.runtime.autodiff.plan_counts import RunCounts
 
 pytestmark = pytest.mark.usefixtures("language")
 
@@ -97,9 +96,7 @@ def test_a_tape_records_what_depends_on_watched_tensors(language: str) -> None:
     del recorded
 
 
-def test_backward_passes_become_the_same_plans(language: str, monkeypatch: Any) -> None:
-    monkeypatch.setattr(tape_plans, "_plans", {})
-    monkeypatch.setattr(tape_plans, "_runs", RunCounts())
+def test_backward_passes_become_the_same_plans(language: str) -> None:
     x, v = tf.constant(X), tf.Variable(2 * X)
     found = []
     for _ in range(tape_plans.OFTEN + 12):
@@ -113,9 +110,7 @@ def test_backward_passes_become_the_same_plans(language: str, monkeypatch: Any) 
 
 
 @pytest.mark.parametrize("sources", [1, 2])
-def test_jacobians_become_the_same_plans(sources: int, monkeypatch: Any) -> None:
-    monkeypatch.setattr(tape_plans, "_plans", {})
-    monkeypatch.setattr(tape_plans, "_runs", RunCounts())
+def test_jacobians_become_the_same_plans(sources: int) -> None:
     x, v, unused = tf.constant(X), tf.Variable(2 * X), tf.Variable(1.0)
 
     def jacobians() -> list[Any]:
@@ -145,8 +140,6 @@ def test_the_backward_pass_of_a_long_tape_is_not_compiled(
         made.append(executor)
         return eager_gradients.finished(builder, tensors, found, executor)
 
-    monkeypatch.setattr(tape_plans, "_plans", {})
-    monkeypatch.setattr(tape_plans, "_runs", RunCounts())
     monkeypatch.setattr(tape_plans, "_MOST_COMPILED", 5)
     monkeypatch.setattr(tape_plans, "finished", finished)
     x = tf.constant(X)
