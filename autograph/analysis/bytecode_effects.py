@@ -12,13 +12,11 @@ import itertools
 import opcode
 from collections.abc import Iterator, Set
 from types import CodeType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from ..introspection.code_objects import CodeMap, nested_code_objects
+from .bytecode_flow import flow_of
 from .bytecode_steps import READS, Step, instructions, kind_at, steps_of
-
-if TYPE_CHECKING:
-    import dis
 
 # Code that uses these reaches attributes that it does not name.
 REFLECTION = frozenset({
@@ -162,15 +160,16 @@ def _is_location_name(code: CodeType, steps: list[Step]) -> bool:
 
 
 def comes_after(code: CodeType, mention: Mention, position: int) -> bool:
-    """Return whether `mention` may run after `position`: its offset is higher, or a loop jumps back to it."""
-    if mention.inner or mention.offset > position:
-        return True
-    return any(back.argval <= mention.offset for back in _jumps_back(code, position))
+    """Return whether `mention` may run after `position`."""
+    flow = flow_of(code)
+    if mention.inner:
+        return flow.may_call(mention.code, position)
+    return flow.leads_to(position, mention.offset)
 
 
 def is_in_loop(code: CodeType, position: int) -> bool:
     """Return whether a position in the code is inside of a loop."""
-    return any(back.argval <= position for back in _jumps_back(code, position))
+    return flow_of(code).leads_to(position, position)
 
 
 def names_after(code: CodeType, position: int) -> set[str]:
@@ -179,18 +178,11 @@ def names_after(code: CodeType, position: int) -> set[str]:
     >>> sorted(names_after((lambda log: log.size()).__code__, 0))
     ['log', 'size']
     """
-    start = min((back.argval for back in _jumps_back(code, position)), default=position)
-    steps = (step for step in steps_of(code) if step.offset >= min(start, position))
+    flow = flow_of(code)
+    steps = (step for step in steps_of(code) if flow.leads_to(position, step.offset))
     found = {str(step.value) for step in steps if isinstance(step.value, str)}
-    inside = [inner for inner in nested_code_objects(code) if inner is not code]
+    inside = [one for one in nested_code_objects(code) if one is not code and flow.may_call(one, position)]
     return found.union(*(facts(inner).names | facts(inner).free for inner in inside))
-
-
-def _jumps_back(code: CodeType, position: int) -> Iterator[dis.Instruction]:
-    """Yield the backward jumps after `position`, which end loops."""
-    for back in instructions(code):
-        if back.opname.startswith("JUMP_BACKWARD") and back.offset > position:
-            yield back
 
 
 def named_beside(mention: Mention) -> set[str]:

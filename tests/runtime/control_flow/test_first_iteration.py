@@ -2,6 +2,7 @@
 
 import agc.runtime as tf
 import pytest
+from agc import autograph
 from agc.runtime.optimize import optimize
 from support.each_case import each_case
 
@@ -137,6 +138,12 @@ def test_a_loop_without_iterations_fails_if_the_value_is_used(function, executor
 @pytest.mark.parametrize("function", [rises, in_two_steps])
 def test_a_value_that_is_not_used_later_may_remain_none(function, executor):
     graph = tf.function(function, input_signature=ANY_LENGTH, experimental_executor=executor)
+    assert graph(tf.zeros([0], tf.int32)).numpy() == 0
+
+
+@pytest.mark.parametrize("function", [rises, in_two_steps])
+def test_a_function_with_its_own_code_uses_no_value_later_in_the_other_version(function):
+    graph = tf.function(autograph.convert(function), input_signature=ANY_LENGTH)
     assert graph(tf.zeros([0], tf.int32)).numpy() == 0
 
 
