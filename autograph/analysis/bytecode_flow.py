@@ -25,7 +25,7 @@ class BytecodeFlow:
 
     def __init__(self, code: CodeType) -> None:
         instructions = list(dis.get_instructions(code))
-        tries = dis.Bytecode(code).exception_entries
+        tries = dis.Bytecode(code).exception_entries  # type: ignore[attr-defined]
         jumps = {
             one.offset: one.argval
             for one in instructions
