@@ -1,8 +1,8 @@
 """Python's operators on tensors.
 
 Numbers, lists and NumPy arrays are converted to the dtype of the other operand, a tensor. `&`, `|`, `^` and
-`~` are logical for bools and bitwise for integers. `==` compares elements: None equals no tensor, and tensors
-of shapes that do not broadcast differ as a whole.
+`~` are logical for bools and bitwise for integers; `*` of bools is `&`. `==` compares elements: None equals no
+tensor, and tensors of shapes that do not broadcast differ as a whole.
 
 >>> x = convert_to_tensor([1, 2])
 >>> (2 * x + 1).numpy().tolist(), (x == 2).numpy().tolist(), x == None
@@ -28,10 +28,10 @@ from .op_families import Elementwise
 Binary = Callable[[Any, Any], Any]
 
 
-def _by_dtype(logical: Binary, bitwise: Binary) -> Binary:
+def _by_dtype(logical: Binary, numeric: Binary) -> Binary:
     def operation(x: Any, y: Any) -> Any:
         kind = x.dtype if is_tensor_like(x) else y.dtype
-        return (logical if kind.is_bool else bitwise)(x, y)
+        return (logical if kind.is_bool else numeric)(x, y)
 
     return operation
 
@@ -115,7 +115,7 @@ _CONVERTIBLE = (Tensor, int, float, complex, str, bytes, list, tuple, np.ndarray
 _ARITHMETIC: dict[str, Binary] = {
     "add": arithmetic.add,
     "sub": arithmetic.subtract,
-    "mul": arithmetic.multiply,
+    "mul": _by_dtype(comparison.logical_and, arithmetic.multiply),
     "truediv": arithmetic.divide,
     "floordiv": arithmetic.floordiv,
     "mod": arithmetic.floormod,
@@ -157,6 +157,7 @@ _TRIED: dict[str, tuple[Any, ...]] = {
         for name, operation in {**_ARITHMETIC, **_COMPARISONS, **_UNARY}.items()
         if isinstance(operation, Elementwise)
     },
+    "mul": (arithmetic.multiply, comparison.logical_and),
     "truediv": (arithmetic.realdiv,),
     "and": (comparison.logical_and, bits.bitwise_and),
     "or": (comparison.logical_or, bits.bitwise_or),

@@ -42,6 +42,14 @@ def test_and_or_xor_not_are_logical_on_bools_and_bitwise_on_integers() -> None:
         tf.constant(1.0) & 1.0
 
 
+def test_a_product_of_bools_is_true_where_both_are() -> None:
+    x, y = tf.constant([True, True, False]), tf.constant([True, False, False])
+    for product in (x * y, tf.Variable(x) * y, [True, True, False] * y, tf.function(operator.mul)(x, y)):
+        assert product.numpy().tolist() == [True, False, False]
+    with pytest.raises(TypeError):
+        x * 2.0
+
+
 @pytest.mark.parametrize("value", [False, True, 6])
 def test_and_or_xor_not_take_large_tensors(value: Any) -> None:
     small, large = tf.constant([value]), tf.fill([1 << 17], value)
