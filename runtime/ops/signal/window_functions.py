@@ -86,7 +86,7 @@ def kaiser_window(
     length, kind = _arguments(window_length, dtype)
     middle = (cast(length, kind) - 1) / 2
     positions = (cast(count_up(length), kind) - middle) / where(length == 1, ones_like(middle), middle)
-    width = convert_to_tensor(beta, kind)
+    width = cast(beta, kind)
     window = bessel_i0(width * sqrt(1 - square(positions))) / bessel_i0(width)
     return where(length == 1, ones_like(window), window)  # type: ignore[no-any-return]
 

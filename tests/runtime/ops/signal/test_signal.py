@@ -74,6 +74,7 @@ WINDOWS: dict[str, tuple[Callable[[], Any], list[float]]] = {
     "hann none": (lambda: S.hann_window(0), []),
     "hamming": (lambda: S.hamming_window(4), [0.08, 0.54, 1, 0.54]),
     "kaiser": (lambda: S.kaiser_window(5), [5.2773448e-05, 2.1567266e-01, 1, 2.1567266e-01, 5.2773448e-05]),
+    "kaiser integer": (lambda: S.kaiser_window(3, tf.constant(3)), [0.20488471, 1, 0.20488471]),
     "kaiser one": (lambda: S.kaiser_window(1), [1]),
     "derived": (
         lambda: S.kaiser_bessel_derived_window(6),
