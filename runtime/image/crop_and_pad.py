@@ -16,6 +16,7 @@ from ..core.tensor import Tensor
 from ..ops.arrays.concat_split import stack
 from ..ops.arrays.pad_ops import pad
 from ..ops.arrays.strided_slice import slice
+from ..ops.framework.cached_dispatch import cached_dispatch
 from ..ops.math.cast import cast
 from .batch_rank import as_given, batched, height_and_width, larger, require, smaller
 
@@ -64,6 +65,7 @@ def pad_to_bounding_box(
 
 
 @export("image.central_crop")
+@cached_dispatch
 def central_crop(image: TensorLike, central_fraction: Any) -> Tensor:
     """Return the center of `image`; each side is reduced to the fraction `central_fraction`.
 

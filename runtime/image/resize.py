@@ -16,6 +16,7 @@ from ..core.export import export
 from ..core.tensor import EagerTensor, Tensor
 from ..ops.arrays.concat_split import stack
 from ..ops.arrays.reshape import ensure_shape
+from ..ops.framework.cached_dispatch import cached_dispatch
 from ..ops.framework.op import Name
 from ..ops.framework.op_families import wrong
 from ..ops.image import resize as resizing
@@ -49,6 +50,7 @@ _KERNELS = ("lanczos3", "lanczos5", "gaussian", "mitchellcubic")
 
 
 @export("image.resize")
+@cached_dispatch
 def resize(
     images: TensorLike,
     size: Any,

@@ -7,7 +7,8 @@ z = tf.exp(x) * y        exp: x → e,  multiply: e, y → z
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Container, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from ... import nest
@@ -91,10 +92,25 @@ def _packing(result: Any) -> Callable[[list[Any]], Any] | None:
     """Return a function that makes a nest like `result` of the list of its tensors; None if `result` is a tensor."""
     if type(result) is EagerTensor:
         return None
-    if type(result) in (list, tuple) and all(type(x) is EagerTensor for x in result):
-        return type(result)
+    text = _expression(result, itertools.count())
+    if text is not None:
+        return eval(f"lambda x: {text}")  # type: ignore[no-any-return]
     structure = nest.map_structure(lambda _: None, result)
     return functools.partial(nest.pack_sequence_as, structure)
+
+
+def _expression(x: Any, numbers: Iterator[int]) -> str | None:
+    """Return the text of an expression for lists and tuples of the items of `x`; None for other nests.
+
+    ([a, b], c)     →     "([x[0], x[1], ], x[2], )"
+    """
+    if type(x) is EagerTensor:
+        return f"x[{next(numbers)}]"
+    parts = [_expression(item, numbers) for item in x] if type(x) in (list, tuple) else [None]
+    if None in parts:
+        return None
+    items = "".join(f"{part}, " for part in parts)
+    return f"[{items}]" if type(x) is list else f"({items})"
 
 
 def _call(

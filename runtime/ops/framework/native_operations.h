@@ -26,9 +26,11 @@ static PyObject *new_number(PyObject *key, int type, PyObject *value)
 static PyObject *number(PyObject *dtype, PyObject *value)
 {
     int is_float = PyFloat_CheckExact(value), is_zero = is_float && PyFloat_AS_DOUBLE(value) == 0.0;
-    if ((is_float && !is_zero) || PyLong_CheckExact(value)) {
+    if (is_float || PyLong_CheckExact(value)) {
         int type = ((PyArray_Descr *)dtype)->type_num, is_whole = type == NPY_INT || type == NPY_LONG;
-        PyObject *key = PyTuple_Pack(3, dtype, Py_TYPE(value), value);
+        PyObject *same = is_zero ? PyObject_Str(value) : Py_NewRef(value); /* 0.0 and -0.0 are equal */
+        PyObject *key = same == NULL ? NULL : PyTuple_Pack(3, dtype, Py_TYPE(value), same);
+        Py_XDECREF(same);
         PyObject *found = key == NULL ? NULL : Py_XNewRef(PyDict_GetItemWithError(numbers, key));
         int is_plain = type == NPY_FLOAT || type == NPY_DOUBLE || (is_whole && !is_float);
         if (found == NULL && !PyErr_Occurred() && is_plain && is_usual_number(value)) found = new_number(key, type, value);

@@ -241,6 +241,7 @@ optimization_barrier.gradient(lambda dy, y, input, *after: (dy, *[None] * len(af
 
 
 @export("complex")
+@cached_dispatch
 @dispatching_composites("complex", element_operands=2)
 def complex(real: TensorLike, imag: TensorLike, name: Name = None) -> Tensor:
     """Return complex numbers from their parts.

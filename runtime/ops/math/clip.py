@@ -59,6 +59,7 @@ def global_norm(t_list: Sequence[Any], name: Name = None) -> Tensor:
 
 
 @export("clip_by_global_norm")
+@cached_dispatch
 def clip_by_global_norm(
     t_list: Sequence[Any], clip_norm: TensorLike, use_norm: TensorLike | None = None, name: Name = None
 ) -> tuple[list[Any], Tensor]:

@@ -39,6 +39,7 @@ _WIDE: DTypes = frozenset({dtypes.float32, dtypes.float64})
 
 
 @export("math.accumulate_n")
+@cached_dispatch
 def accumulate_n(inputs: Any, shape: Any = None, tensor_dtype: Any = None, name: Name = None) -> Tensor:
     """Return the sum of tensors of one shape and dtype.
 

@@ -27,6 +27,7 @@ from .reductions import reduce_mean, reduce_prod, reduce_sum
 
 
 @export("nn.moments")
+@cached_dispatch
 def moments(
     x: TensorLike, axes: Any, shift: Any = None, keepdims: bool = False, name: Name = None
 ) -> tuple[Tensor, Tensor]:

@@ -18,6 +18,7 @@ from ...core.tensor import Tensor
 from ..arrays.ranges import range as count_up
 from ..arrays.reverse_and_roll import roll
 from ..arrays.shape_ops import shape as shape_of
+from ..framework.cached_dispatch import cached_dispatch
 from ..framework.op import Name, Op
 from .fft_primitive import (
     complex_inverse,
@@ -56,6 +57,7 @@ def _half(x: TensorLike) -> Tensor:
 
 
 @export("signal.fft")
+@cached_dispatch
 def fft(input: TensorLike, name: Name = None) -> Tensor:
     """Return the Fourier transform of complex numbers along the last axis.
 
@@ -71,6 +73,7 @@ def fft(input: TensorLike, name: Name = None) -> Tensor:
 def _of_complex(name: str, transform: Op, axes: tuple[int, ...], manual: str) -> Callable[..., Tensor]:
     """Declare a transform of complex numbers along the last axes."""
 
+    @cached_dispatch
     def transformed(input: TensorLike, name: Name = None) -> Tensor:
         return transform(_as_complex(input), [], axes, name)  # type: ignore[no-any-return]
 
@@ -113,6 +116,7 @@ def _of_real(
 ) -> Callable[..., Tensor]:
     """Declare a transform of real numbers along the last axes, or its inverse."""
 
+    @cached_dispatch
     def transformed(input_tensor: TensorLike, fft_length: Any = None, name: Name = None) -> Tensor:
         return transform(read(input_tensor), _length(fft_length), axes, name)  # type: ignore[no-any-return]
 
