@@ -16,7 +16,6 @@ import ast
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from . import loader
 from .operator_constants import with_operators
 
 
@@ -24,6 +23,8 @@ def code_in_place(f: FunctionType, code: CodeType, operators: ModuleType) -> Cod
     """Return the converted code of `f` with the closure of `f`, or None if there is none; `code` may have another."""
     wanted = f.__code__.co_freevars
     if code.co_freevars != wanted:  # for example, a variable that only an annotation names
+        from . import loader  # imports the compiler, which stored code does not need
+
         code = with_operators(
             loader.converted_code(f, lambda tree: _mention(tree.body[0], wanted)), operators
         )

@@ -1,5 +1,6 @@
 """What is imported on demand can be imported first: there are no circles. What is not needed is not imported."""
 
+import os
 import pathlib
 import subprocess
 import sys
@@ -103,6 +104,38 @@ def test_a_function_loads_only_what_its_graph_needs(modules, tmp_path):
     loaded = subprocess.run([sys.executable, path], capture_output=True, text=True, check=True).stdout.split()
     assert "agc.runtime.executors.plan.plan" in loaded
     assert not [name for name in loaded if name.startswith(f"agc.runtime.{modules}")]
+
+
+TURNED = """
+import sys
+import agc.runtime as tf
+
+class Angle:
+    def __init__(self, degrees):
+        self.degrees = degrees
+
+    def __abs__(self):  # is converted in place, since Python calls it
+        return -self.degrees if self.degrees < 0 else self.degrees
+
+@tf.function
+def size(degrees):
+    return abs(Angle(degrees))
+
+assert size(tf.constant(-3)) == 3
+"""
+
+
+def test_a_function_that_another_process_converted_needs_no_compiler(tmp_path):
+    path = tmp_path / "turned.py"
+    path.write_text(f"{TURNED}{LOADED}\n")
+    environment = os.environ | {"AGC_CACHE_DIR": str(tmp_path / "cache")}
+    first, second = (
+        subprocess.run([sys.executable, path], env=environment, capture_output=True, text=True, check=True)
+        for _ in range(2)
+    )
+    assert "agc.autograph.passes" in first.stdout.split()
+    assert "agc.autograph.conversion.in_place_code" in second.stdout.split()
+    assert "agc.autograph.passes" not in second.stdout.split()
 
 
 WAYS = {
