@@ -22,7 +22,6 @@ from ..ir.value_types import TensorType
 from ..ops.arrays import where_ops
 from ..ops.framework.op import REGISTRY
 from ..ops.math import arithmetic, bitwise, comparison, elementwise
-from ..ops.nn import activations
 from . import data_movement
 from .options import OptimizerOptions
 from .pattern_match import ANY, TWICE, RewriteRule, applied
@@ -149,21 +148,31 @@ FAST = """
 """
 
 
-DECLARED_IN = (activations, arithmetic, bitwise, comparison, elementwise, where_ops)
-"""The modules that declare the operations of the tables."""
+DECLARED_IN = (arithmetic, bitwise, comparison, elementwise, where_ops)
+"""The modules that declare the operations of the tables, except for those that few programs import."""
 
 
 def run(graph: Graph, options: OptimizerOptions) -> Graph:
-    return rewrite_all(graph, _rules(options.fast_math))
+    return rewrite_all(graph, _rules(options.fast_math, frozenset(_LATE & REGISTRY.keys())))
 
 
 @functools.cache
-def _rules(fast_math: bool) -> Mapping[OpDef, Rule]:
-    """Return the rules by operation: those of the tables, and those for data movement."""
+def _rules(fast_math: bool, late: frozenset[str]) -> Mapping[OpDef, Rule]:
+    """Return the rules by operation: those of the tables, and those for data movement.
+
+    `late` are the operations of `_LATE` that the program has imported: no graph contains another one.
+    """
+    rows = _rows(fast_math)
+    names = rows.keys() - (_LATE - late)
+    return {**{REGISTRY[name]: _Rule(rows[name]) for name in rows if name in names}, **data_movement.RULES}
+
+
+def _rows(fast_math: bool) -> dict[str, list[Row]]:
+    """Return the rows of the tables by the name of the operation that they rewrite."""
     rows: dict[str, list[Row]] = {}
     for row in [*split(EXACT), *(split(FAST) if fast_math else ())]:
         rows.setdefault(row[0].partition("(")[0], []).append(row)
-    return {**{REGISTRY[name]: _Rule(some) for name, some in rows.items()}, **data_movement.RULES}
+    return rows
 
 
 Row = tuple[str, str, str]
@@ -222,5 +231,7 @@ class _Group:
         return () if seen.isdisjoint(self.signs) else [law for sign, law in self.laws if sign in seen]
 
 
-OPS = frozenset(_rules(True))
-"""The operations that have rewrite rules."""
+_LATE = frozenset({"relu"})
+
+OPS = frozenset(_rows(True)) | {op.name for op in data_movement.RULES}
+"""The names of the operations that have rewrite rules."""

@@ -14,15 +14,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from ..ir.graph import Graph
-from . import (
-    algebraic_simplify,
-    constant_fold,
-    cse,
-    dce,
-    scalarize_broadcasts,
-    shape_simplify,
-    strength_reduction,
-)
+from . import algebraic_simplify, constant_fold, cse, dce, shape_simplify
 from .options import OptimizerOptions
 
 Run = Callable[[Graph, OptimizerOptions], Graph]
@@ -55,9 +47,8 @@ def _late(module: str) -> Run:
     return run
 
 
-_ALGEBRA = frozenset(op.name for op in algebraic_simplify.OPS)
-_BROADCASTS = frozenset(op.name for op in scalarize_broadcasts.SPREADING)
-_STRENGTH = frozenset(op.name for op in strength_reduction.RULES)
+_BROADCASTS = frozenset({"broadcast_to", "expand_dims", "fill", "reshape", "spread", "squeeze"})
+_STRENGTH = frozenset({"floordiv", "floormod", "pow", "realdiv"})
 _BRANCHES = frozenset({"cond", "switch"})
 _LOOPS = frozenset({"while"})
 _CALLS = frozenset({"call", "custom_gradient"})
@@ -71,9 +62,9 @@ PASSES: tuple[Pass, ...] = (
     Pass("dce",                  dce.run,                     "disable_model_pruning"),
     Pass("constant_fold",        constant_fold.run,           "constant_folding"),
     Pass("shape_simplify",       shape_simplify.run,          "shape_optimization"),
-    Pass("algebraic_simplify",   algebraic_simplify.run,      "arithmetic_optimization", _ALGEBRA),
-    Pass("strength_reduction",   strength_reduction.run,      "arithmetic_optimization", _STRENGTH),
-    Pass("scalarize_broadcasts", scalarize_broadcasts.run,    "arithmetic_optimization", _BROADCASTS),
+    Pass("algebraic_simplify",   algebraic_simplify.run,      "arithmetic_optimization", algebraic_simplify.OPS),
+    Pass("strength_reduction",   _late("strength_reduction"), "arithmetic_optimization", _STRENGTH),
+    Pass("scalarize_broadcasts", _late("scalarize_broadcasts"), "arithmetic_optimization", _BROADCASTS),
     Pass("einsum_to_matmul",     _late("einsum_to_matmul"),   "layout_optimizer",        frozenset({"einsum"})),
     Pass("fold_transposes",      _late("fold_transposes"),    "layout_optimizer",        frozenset({"transpose"})),
     Pass("simplify_cond",        _late("simplify_cond"),      "loop_optimization",       _BRANCHES),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import agc.runtime as tf
@@ -9,7 +11,16 @@ import pytest
 from agc.runtime.ir.graph import Graph
 from agc.runtime.ir.parser import parse
 from agc.runtime.ops.framework.op import REGISTRY
-from agc.runtime.optimize import PASSES, OptimizerOptions, Pass, optimize, optimize_for_shapes, pass_manager
+from agc.runtime.optimize import (
+    PASSES,
+    OptimizerOptions,
+    Pass,
+    optimize,
+    optimize_for_shapes,
+    pass_manager,
+    scalarize_broadcasts,
+    strength_reduction,
+)
 from agc.runtime.optimize.ssa_rename import rename_values
 from support import golden
 from support.each_case import each_case
@@ -51,6 +62,30 @@ def test_the_operations_that_a_pass_needs_are_in_its_golden_cases(each: Pass) ->
     found = {op.name for graph in graphs for op in graph.ops}
     assert each.needs is None or each.needs & found
     assert each.needs is None or each.needs <= REGISTRY.keys()
+
+
+def test_the_operations_that_a_late_pass_needs_are_those_of_its_rules() -> None:
+    """Its module is imported for graphs with these operations only."""
+    needs = {each.name: each.needs for each in PASSES}
+    assert needs["scalarize_broadcasts"] == {op.name for op in scalarize_broadcasts.SPREADING}
+    assert needs["strength_reduction"] == {op.name for op in strength_reduction.RULES}
+
+
+RELU_LATER = """
+import agc.runtime as tf
+from agc.runtime.ir.parser import parse
+from agc.runtime.optimize import optimize
+
+print(optimize(parse("graph f(x: float32[]) -> float32[]\\n  y = negative x : float32[]\\n  return y\\n")))
+tf.nn.relu
+relu = tf.function(lambda x: tf.nn.relu(tf.nn.relu(x))).get_concrete_function(tf.TensorSpec(())).graph
+print([op.name for op in optimize(relu).ops])
+"""
+
+
+def test_a_rule_for_an_operation_holds_once_a_program_imports_it() -> None:
+    run = [sys.executable, "-c", RELU_LATER]
+    assert subprocess.run(run, capture_output=True, text=True, check=True).stdout.endswith("['relu']\n")
 
 
 def test_every_pass_has_a_file_and_a_title_only_once() -> None:
