@@ -6,15 +6,12 @@ that graph. Outside of graphs tensors are ordinary values and Python runs unchan
 
 from __future__ import annotations
 
-import builtins
-import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from agc.autograph import staging
 
-from .control_flow import conditional, exceptions, loop_options, regions, state_leaves
-from .control_flow import while_loop as loops
+from .control_flow import conditional, exceptions, regions, state_leaves
 from .control_flow.tensor_list import TensorList
 from .core.export import export
 from .core.symbolic_tensor import SymbolicTensor
@@ -25,9 +22,8 @@ from .ir.builder import current
 from .ops.framework.region_ops import COND
 from .ops.math import comparison
 from .ops.state import print_op
-from .python_semantics import item_assignment, pattern_matching
-from .python_semantics.builtins import BUILTINS
 from .python_semantics.indexed_iterables import IndexedItems, passing, rows_of
+from .python_semantics.late_builtins import BUILTINS
 
 
 class GraphBackend:
@@ -71,6 +67,8 @@ class GraphBackend:
         names: tuple[str, ...],
         options: Mapping[str, Any],
     ) -> tuple[Any, ...]:
+        from .control_flow import loop_options  # imported for graphs with loops
+
         return loop_options.while_loop(test, body, state, names, options)
 
     def for_loop(
@@ -82,6 +80,9 @@ class GraphBackend:
         until: str | None,
         options: Mapping[str, Any],
     ) -> tuple[Any, ...]:
+        from .control_flow import loop_options
+        from .control_flow import while_loop as loops
+
         rows = rows_of(items)
         rounds = loop_options.at_most(rows.count, options)
         stop = None if until is None else names.index(until)
@@ -121,12 +122,18 @@ class GraphBackend:
         exceptions.check(regions.truth(test, "assert"), message)
 
     def length(self, value: Any) -> int | None:
+        from .python_semantics import pattern_matching  # imported for `match` on tensors
+
         return pattern_matching.length(value)
 
     def is_(self, value: Any, truth: bool) -> Any:
+        from .python_semantics import pattern_matching
+
         return pattern_matching.is_truth(value, truth)
 
     def set_item(self, target: Any, key: Any, value: Any) -> Any:
+        from .python_semantics import item_assignment  # imported for `x[i] = y`
+
         return item_assignment.with_item(target, key, value)
 
 
@@ -146,10 +153,6 @@ def _decided_rest(rest: Callable[[], Any], decided: Any, op: str) -> Callable[[]
 
     return evaluated
 
-
-BUILTINS[builtins.print] = print_op.print_now
-BUILTINS[operator.eq] = comparison.equal
-BUILTINS[operator.ne] = comparison.not_equal
 
 BACKEND = export("BACKEND")(GraphBackend())
 staging.register(BACKEND, Tensor, Variable, TensorArray, TensorList, IndexedItems, always=False)

@@ -17,7 +17,6 @@ from agc.autograph.api import StagingError
 from agc.autograph.staging import Maybe, Pending, Undefined, deciding
 
 from .. import dtypes
-from ..composite.indexed_slices import IndexedSlices
 from ..core import weak_types
 from ..core.symbolic_tensor import SymbolicTensor, WeakDtypeError, adapting, weak_origin
 from ..core.tensor import Tensor
@@ -26,6 +25,7 @@ from ..ir.builder import Builder
 from ..ir.graph import Operand, Value
 from ..ir.op_def import OpDef
 from ..ir.value_types import AnySpec, ListType
+from ..ops.framework.composite_dispatch import is_rows
 from ..ops.math.cast import cast
 from . import exceptions, state_leaves
 from .diagnostics import advice_for_objects, assigned, staging_error
@@ -121,13 +121,13 @@ def _numbers(builders: Sequence[Builder], column: list[Any]) -> list[Any]:
 
 def _index_dtypes(builders: Sequence[Builder], column: list[Any]) -> list[Any]:
     """Return the column with the indices of its IndexedSlices cast to int64, where they have different dtypes."""
-    if len({value.indices.dtype for value in column if isinstance(value, IndexedSlices)}) < 2:
+    if len({value.indices.dtype for value in column if is_rows(value)}) < 2:
         return column
     cast_column = []
     for builder, value in zip(builders, column, strict=True):
         with builder:
-            if isinstance(value, IndexedSlices):
-                value = IndexedSlices(value.values, cast(value.indices, dtypes.int64), value.dense_shape)
+            if is_rows(value):
+                value = type(value)(value.values, cast(value.indices, dtypes.int64), value.dense_shape)
             cast_column.append(value)
     return cast_column
 

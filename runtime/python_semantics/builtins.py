@@ -27,6 +27,7 @@ from ..core.tensor_array import TensorArray
 from ..ops.arrays import concat_split, gather_ops, shape_ops
 from ..ops.math import arithmetic, cast, comparison, elementwise
 from ..ops.reduce import reductions
+from ..ops.state import print_op
 from .indexed_iterables import (
     IndexedItems,
     Range,
@@ -278,6 +279,7 @@ BUILTINS: dict[Callable[..., Any], Callable[..., Any]] = {
     builtins.min: extreme("min", arithmetic.minimum, comparison.less, reductions.reduce_min),
     builtins.next: advanced,
     builtins.pow: power,
+    builtins.print: print_op.print_now,
     builtins.range: counted,
     builtins.reversed: backwards,
     builtins.round: rounded,
@@ -286,4 +288,6 @@ BUILTINS: dict[Callable[..., Any], Callable[..., Any]] = {
     builtins.tuple: as_tuple,
     builtins.zip: zipped,
     operator.contains: contained,
+    operator.eq: comparison.equal,
+    operator.ne: comparison.not_equal,
 }

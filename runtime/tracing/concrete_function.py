@@ -27,7 +27,6 @@ from ..ir.builder import Builder, current, recorders, stack
 from ..ir.captured_tensors import captured_tensors, lift_captured, tensor_of
 from ..ir.graph import Constant, Graph, Operand, Value
 from ..ir.value_types import AnySpec, TensorType
-from ..kernels.random.seeds import with_own_streams
 from ..ops.framework.op import wrap
 from ..ops.framework.region_ops import CALL
 from .cache_entry import MISSED, Entry, build_entry
@@ -344,6 +343,8 @@ class ConcreteFunction:
         watched = [x for x in self.captured_tensors if builder.stand_in(x) is not None]
         graph = lift_captured(self.graph, watched) if watched else self.graph
         operands += map(builder.operand, watched)
+        from ..kernels.random.seeds import with_own_streams  # imported for calls in graphs
+
         callee = with_own_streams(graph)
         attrs: dict[str, Any] = {"name": self.name}
         if self.executor == "native":

@@ -27,8 +27,6 @@ from ..core.conversion import convert_to_tensor
 from ..core.tensor import EagerTensor, Tensor
 from ..core.variable import Variable
 from ..ir.value_types import TensorType
-from ..ops.state.host_call import call_on_tensors
-from .recursive_call import RecursiveCall
 from .trace import Composite, Output
 
 if TYPE_CHECKING:
@@ -73,6 +71,9 @@ class PendingTrace:
                 raise refused(
                     self.name, f"it takes a {type(leaf).__name__}, and a recursive call only tensors"
                 )
+        from ..ops.state.host_call import call_on_tensors  # imported for recursive functions
+        from .recursive_call import RecursiveCall
+
         call = RecursiveCall(self.name, self.finished, self._types, self._others)
         results = iter(call_on_tensors([*inputs, *self._others], call))
         flat = [None if leaf is None else next(results) for leaf in nest.flatten(self._structure)]

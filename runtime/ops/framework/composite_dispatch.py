@@ -45,8 +45,13 @@ def apply(operation: Any, values: Sequence[Any], met: MeetsCompositeError) -> An
 
 def meet_rows(value: Any) -> None:
     """Raise MeetsCompositeError for IndexedSlices, for which most operations take the dense tensor."""
-    if getattr(value, "_is_rows", False):
+    if is_rows(value):
         raise MeetsCompositeError(value)
+
+
+def is_rows(value: Any) -> bool:
+    """Return whether a value is IndexedSlices, whose class few programs import."""
+    return getattr(type(value), "_is_rows", False)
 
 
 def element_operands(operation: Any) -> int:

@@ -95,7 +95,12 @@ assert halvings(tf.constant(1000)) == 9
 
 
 @pytest.mark.parametrize(
-    "modules", ["executors.plan.fusion", "optimize.tile_rows", "optimize.delay_loop_matmul", "ir.printer"]
+    "modules",
+    [
+        *("executors.plan.fusion", "optimize.tile_rows", "optimize.delay_loop_matmul", "ir.printer"),
+        *("ops.nn", "ops.reduce.reductions", "composite.indexed_slices", "python_semantics.builtins"),
+        *("kernels.random", "tracing.recursive_call"),
+    ],
 )
 def test_a_function_loads_only_what_its_graph_needs(modules, tmp_path):
     """A loop of scalars has no products of matrices and no tensors that are worth a fused kernel."""

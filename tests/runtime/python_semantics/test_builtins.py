@@ -12,10 +12,16 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.autograph import StagingError
+from agc.runtime.python_semantics import builtins, late_builtins
 from support.each_case import each_case
 
 V = [3, 1, -2, 7]
 EXECUTORS: tuple[dict[str, Any], ...] = ({}, {"experimental_executor": "interpret"})
+
+
+def test_the_functions_are_listed_without_their_implementations() -> None:
+    assert set(late_builtins.FUNCTIONS) == set(builtins.BUILTINS)
+    assert dict(late_builtins.BUILTINS) == builtins.BUILTINS
 
 
 def values(result: Any) -> Any:
