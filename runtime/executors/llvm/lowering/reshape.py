@@ -14,7 +14,7 @@ from ..codegen.dynamic_shapes import regrouped
 from ..codegen.dynamic_sizes import Size, is_sized
 from ..codegen.function_builder import Emitter
 from ..codegen.lazy_values import Buffer, Index, IndexMap, LazyValue, Shape
-from ..codegen.llvm_types import ComplexPair, Element, Register
+from ..codegen.llvm_types import ComplexPair, Element, Register, integer
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError, lowers
 from .casts import converted
@@ -202,9 +202,13 @@ def _(region: Region, operation: Operation, node: LazyValue, axis: LazyValue) ->
 
 @lowers("roll")
 def _(region: Region, operation: Operation, node: LazyValue, shift: LazyValue, axis: LazyValue) -> LazyValue:
-    moves = dict.fromkeys(range(len(node.shape)), 0)
-    for one, steps in zip(known(operation, 2).ravel(), known(operation, 1).ravel(), strict=True):
-        moves[int(one) % len(node.shape)] += int(steps)
+    rank, axes = len(node.shape), known(operation, 2).ravel()
+    if not all(-rank <= one < rank for one in axes):
+        region.e.demand(integer(1)(0))  # the plan raises the error
+        return node
+    moves = dict.fromkeys(range(rank), 0)
+    for one, steps in zip(axes, known(operation, 1).ravel(), strict=True):
+        moves[int(one) % rank] += int(steps)
 
     shape = shape_of(operation)
     around = moves[len(shape) - 1] % max(shape[-1], 1)

@@ -175,3 +175,12 @@ def test_indices_of_rows_without_elements_are_checked(
     if given_up:  # the plan runs indices that are in range, too, if no element of the result can check them
         assert 0 in expected and indices
         given_up.clear()
+
+
+@pytest.mark.parametrize(("shape", "axis"), [([2, 4], 2), ([2, 4], -5), ([], 0)])
+def test_a_roll_along_no_axis_of_the_tensor_is_the_plans_error(shape: list[int], axis: int) -> None:
+    x = tf.zeros(shape)
+    for executor in (None, True):
+        program = tf.function(lambda x: tf.roll(x, 1, axis), jit_compile=executor)
+        with pytest.raises(tf.errors.InvalidArgumentError, match=f"axis {axis} is out of range"):
+            program(x)
