@@ -24,7 +24,7 @@ from ..framework import static_values
 from ..framework.attribute_parsers import DType, OptionalDType
 from ..framework.cached_dispatch import cached_dispatch
 from ..framework.op import Input, Ints, Name, op
-from ..framework.static_values import checked_dims, dims, integer
+from ..framework.static_values import checked_dims, dims
 from .reshape import sum_to
 
 Array = Any
@@ -199,7 +199,8 @@ def identity_matrix(
     <tf.Tensor: shape=(1, 2), dtype=int32, numpy=array([[1, 0]], dtype=int32)>
     """
     batch = dims(batch_shape)
-    return TensorType(dtype, None if batch is None else (*batch, integer(rows), integer(columns)))
+    sizes = static_values.size(rows, "num_rows"), static_values.size(columns, "num_columns")
+    return TensorType(dtype, None if batch is None else (*batch, *sizes))
 
 
 @identity_matrix.kernel

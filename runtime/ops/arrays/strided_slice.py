@@ -57,6 +57,8 @@ def part(input_: Input, begin: Ints, size: Ints, name: Name = None) -> TensorTyp
 
 
 def _part_size(start: int | None, count: int | None, size: int | None) -> int | None:
+    if count is not None and count < -1:
+        raise ValueError(f"Expected sizes of at least -1, but got {count}")
     if count != -1:
         return count
     return None if start is None or size is None else max(size - start, 0)

@@ -42,7 +42,7 @@ def tile(input: Input, multiples: Ints, name: Name = None) -> TensorType:
     >>> tile([1, 2], [2])
     <tf.Tensor: shape=(4,), dtype=int32, numpy=array([1, 2, 1, 2], dtype=int32)>
     """
-    times = integers(multiples)
+    times = dims(multiples)
     if input.shape is None or times is None:
         return TensorType(input.dtype, None if times is None else (None,) * len(times))
     if len(times) != len(input.shape):
@@ -120,7 +120,7 @@ def repeat_elements(input: Input, repeats: Ints, axis: int | None = None, name: 
     if old is None:
         return TensorType(input.dtype, None)
     dim = shapes.normal_axis(axis or 0, len(old))
-    return TensorType(input.dtype, with_axis(old, dim, _repeated_size(old[dim], integers(repeats))))
+    return TensorType(input.dtype, with_axis(old, dim, _repeated_size(old[dim], dims(repeats))))
 
 
 def _repeated_size(size: int | None, times: Sequence[int | None] | None) -> int | None:

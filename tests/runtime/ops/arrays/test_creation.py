@@ -1,5 +1,6 @@
 """Constants, filled tensors, ranges and the questions shape, size and rank."""
 
+from collections.abc import Callable
 from typing import Any
 
 import agc.runtime as tf
@@ -198,6 +199,25 @@ def test_a_shape_vector_is_known_in_part() -> None:
 
     f(tf.ones([2, 3]))
     assert shapes == [[None, 5], [None, 3], [None, None], [3, 2], [None, 7]]
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda x: tf.fill([-1], 1.0),
+        lambda x: tf.eye(-1),
+        lambda x: tf.tile(x, [-1, 1]),
+        lambda x: tf.repeat(x, [1, -2], axis=0),
+        lambda x: tf.slice(x, [0, 0], [2, -3]),
+    ],
+    ids=["fill", "eye", "tile", "repeat", "slice"],
+)
+def test_no_operation_has_a_negative_size_in_its_type(program: Callable[[Any], Any]) -> None:
+    x = tf.zeros([2, 4])
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        program(x)
+    with pytest.raises(ValueError, match=r"must be >= 0|non-negative|at least -1"):
+        tf.function(program).get_concrete_function(x)
 
 
 def test_an_empty_array_is_the_shape_of_a_scalar() -> None:
