@@ -41,6 +41,9 @@ T = TypeVar("T")
 CHEAP = 2
 """Values that cost at most as much as this many additions are recomputed instead of stored."""
 
+READ_ONCE = 8
+"""Values that cost at most as much, and are read once, are not stored: memory costs more."""
+
 DEEPEST = 200
 """Expressions deeper than this are materialized, to bound recursion in Python and LLVM."""
 
@@ -123,6 +126,18 @@ class Values:
             for operand in node.operands:
                 self._make_readable(operand, node)
         return node.storage or node
+
+    def read_once(self, node: LazyValue) -> LazyValue:
+        """Return a node whose elements are read once each, in any order.
+
+        It is computed where it is read, if that costs little more than memory and nothing else reads it. So the
+        rows that a sum of many rows scatters are never all in memory.
+        """
+        if node.is_lazy and not node.in_blocks and node.cost <= READ_ONCE:
+            order = self.prepared([node])
+            if not any(self._is_kept(each, set(order)) for each in order):
+                return node.storage or node
+        return self.readable(node)
 
     def once(self, key: Any, make: Callable[[], T]) -> T:
         """Return the object that several operations of the region share, made by `make` at the first request."""
@@ -208,13 +223,13 @@ class Values:
         return [
             (node, Buffer.new(self.e, node.dtype, node.shape))
             for node in order
-            if node not in roots and (node in self.wanted or self._is_read_later(node, inside))
+            if node not in roots and self._is_kept(node, inside)
         ]
 
-    def _is_read_later(self, node: LazyValue, inside: set[LazyValue]) -> bool:
+    def _is_kept(self, node: LazyValue, inside: set[LazyValue]) -> bool:
         """Return whether storing `node` for its other readers is better than computing it again."""
         is_worth_it = node.cost > CHEAP or (node.shape and self.readers.is_factor(node))
-        return bool(is_worth_it) and self.readers.has_others(node, inside)
+        return node in self.wanted or (bool(is_worth_it) and self.readers.has_others(node, inside))
 
     def _fill(self, wanted: Sequence[tuple[LazyValue, Buffer]], order: Sequence[LazyValue]) -> None:
         shape = wanted[0][0].shape

@@ -102,12 +102,14 @@ def _(
     source = region.settled(value)
     if operation.attrs["key"] == ROWS:
         wanted = region.settled(parts[0])
-        rank = len(wanted.shape)
+        outer = len(wanted.shape)
 
         def target(coordinates: list[Register]) -> list[Register]:
-            row = wanted.at(e, Index.of(wanted.shape, coordinates[:rank]))
-            return [in_range(e, row, wanted.dtype, where.shape[0]), *coordinates[rank:]]
+            return [
+                in_range(e, wanted.at(e, Index.of(wanted.shape, coordinates)), wanted.dtype, where.shape[0])
+            ]
     else:
+        outer = len(source.shape)
         holes = operation.inputs[2:-1]
         if None in operation.inputs[1].spec.shape:  # type: ignore[union-attr, operator]
             chosen, _ = sized_parts(region, operation, where.shape, holes, parts)
@@ -117,7 +119,7 @@ def _(
         def target(coordinates: list[Register]) -> list[Register]:
             return selected(e, chosen, coordinates)
 
-    combined_at(region, where, source, target, "add")
+    combined_at(region, where, source, target, "add", outer)
     return List(cells)
 
 

@@ -49,25 +49,32 @@ def combined_at(
     updates: LazyValue,
     target: Callable[[list[Register]], Sequence[Register]],
     how: str,
+    outer: int,
     shape: Sequence[int] | None = None,
 ) -> Buffer:
-    """Combine each element of the updates with the element at the index that `target` computes."""
+    """Combine each row of the updates with the row at the index that `target` computes.
+
+    A row has the axes after the first `outer` ones, whose indices `target` gets. Nothing that the updates read
+    is in `where`, so that the elements of a row are combined at once.
+    """
     e = region.e
     if (how == "sub" and where.dtype.is_bool) or (how in ("max", "min") and where.dtype.is_complex):
         raise RefusedError(f"scatter_{how} of {where.dtype.name} is not compiled")
     sizes = updates.shape if shape is None else tuple(shape)
-    source = region.readable(updates)
+    source = region.read_once(updates) if updates.shape == sizes else region.readable(updates)
     site, combine = site_of(where.dtype), rounded(_WAYS[how])
     if 0 in sizes:
         return where
     if not where.size:
         e.demand(integer(1)(0))  # no index is in bounds
         return where
-    with e.nest(sizes, parallel=False) as indices:
-        number = Index.of(where.shape, list(target(indices))).flat(e)
-        element = source.at(e, Index.of(tuple(sizes), indices).within(e, source.shape))
-        old = e.load(where.dtype, where.address, number)
-        e.store(where.dtype, where.address, number, combine(e, site, old, element))
+    with e.nest(sizes[:outer], parallel=False) as indices:
+        row = target(indices)
+        with e.nest(sizes[outer:]) as inner:
+            number = Index.of(where.shape, [*row, *inner]).flat(e)
+            element = source.at(e, Index.of(tuple(sizes), [*indices, *inner]).within(e, source.shape))
+            old = e.load(where.dtype, where.address, number)
+            e.store(where.dtype, where.address, number, combine(e, site, old, element))
     return where
 
 
@@ -91,10 +98,9 @@ def _at_coordinates(
     known = depth == 1 and region.has_checked(operand, where.shape[batch])
 
     def target(indices: list[Register]) -> list[Register]:
-        found = coordinates(e, wanted, indices[:rank], depth, where.shape[batch:], known)
-        return [*indices[:batch], *found, *indices[rank:]]
+        return [*indices[:batch], *coordinates(e, wanted, indices, depth, where.shape[batch:], known)]
 
-    return combined_at(region, where, updates, target, how)
+    return combined_at(region, where, updates, target, how, rank)
 
 
 @lowers("scatter_nd", sized=True)
@@ -139,13 +145,13 @@ def _(
     where = given[0] if donated else region.own(operation, tensor)
     if is_nd:
         return _at_coordinates(region, where, operation.inputs[1], wanted, source, how)
-    rank = len(wanted.shape)
 
     def target(indices: list[Register]) -> list[Register]:
-        row = wanted.at(e, Index.of(wanted.shape, indices[:rank]))
-        return [in_range(e, row, wanted.dtype, where.shape[0], known), *indices[rank:]]
+        row = wanted.at(e, Index.of(wanted.shape, indices))
+        return [in_range(e, row, wanted.dtype, where.shape[0], known)]
 
-    combined_at(region, where, source, target, how, (*wanted.shape, *where.shape[1:]))
+    sizes = (*wanted.shape, *where.shape[1:])
+    combined_at(region, where, source, target, how, len(wanted.shape), sizes)
     if donated:
         region.early.overwrite(operation.outputs[0])
     return where
@@ -165,11 +171,10 @@ def _(
     known = region.has_checked(operation.inputs[1], where.shape[axis])
 
     def target(indices: list[Register]) -> list[Register]:
-        chosen = wanted.at(e, Index.of(wanted.shape, [*indices[:batch], *indices[axis : axis + inner]]))
-        position = in_range(e, chosen, wanted.dtype, where.shape[axis], known)
-        return [*indices[:axis], position, *indices[axis + inner :]]
+        chosen = wanted.at(e, Index.of(wanted.shape, [*indices[:batch], *indices[axis:]]))
+        return [*indices[:axis], in_range(e, chosen, wanted.dtype, where.shape[axis], known)]
 
-    return combined_at(region, where, rows, target, "add")
+    return combined_at(region, where, rows, target, "add", axis + inner)
 
 
 @lowers("take_along")
@@ -207,4 +212,4 @@ def _(
         position = in_range(e, chosen, wanted.dtype, where.shape[axis])
         return [*indices[:axis], position, *indices[axis + 1 :]]
 
-    return combined_at(region, where, values, target, "add")
+    return combined_at(region, where, values, target, "add", len(values.shape))

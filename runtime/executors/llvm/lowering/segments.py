@@ -86,7 +86,7 @@ def _grouped(
         checked(e, own, size)
     if node.dtype is dtypes.float16:
         raise RefusedError("float16 is not gathered in groups")
-    rows, numbers = region.settled(node), region.settled(ids)
+    numbers, rows = region.settled(ids), region.read_once(node)
     result = region.stored(_throughout(node.dtype, shape, kind.start))
     is_used = region.zeros(dtypes.bool_, shape[:1])
     if not rows.size or not shape[0]:
