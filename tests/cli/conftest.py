@@ -80,12 +80,15 @@ def agc(folder):
 
 @pytest.fixture
 def inside(folder, monkeypatch):
-    """`agc` in this process, which is quicker: for command lines that do not come to run a program."""
+    """`agc` in this process, which is quicker; what a program that it runs imports is not converted afterwards."""
 
     def start(*arguments, stdin="", env=None):
         streams = {"stdin": stdin.encode(), "stdout": b"", "stderr": b""}
         with monkeypatch.context() as patch:
             patch.chdir(folder)
+            patch.setattr(sys, "argv", sys.argv)
+            for name in ("path", "meta_path"):
+                patch.setattr(sys, name, list(getattr(sys, name)))
             for name in set(os.environ) - set(clean_environment()):
                 patch.delenv(name)
             for name, value in (env or {}).items():
