@@ -13,6 +13,7 @@ from agc.autograph.side_effects.heap_snapshot import HeapSnapshot
 from agc.autograph.side_effects.heap_walk import HeapWalker
 from agc.autograph.side_effects.iterator_position import iterator_parts, position
 from agc.autograph.side_effects.snapshots import AccessPath, slot
+from support.registered_backend import registered_backend
 
 
 class Choice:
@@ -46,11 +47,8 @@ def boxed(**values):
 
 @pytest.fixture
 def backend():
-    both = Both()
-    staging.register(both, Choice)
-    yield both
-    del staging.backends.registered[Choice]
-    staging.backends.clear()
+    with registered_backend(Both(), Choice) as both:
+        yield both
 
 
 def found(value):
@@ -305,16 +303,11 @@ class TestBlocks:
                 self.later = then
                 return tuple(state)
 
-        lazy = Lazy()
-        staging.register(lazy, Choice)
-        try:
+        with registered_backend(Lazy(), Choice) as lazy:
             box = boxed(n=1)
             ag__.cond(Choice(), lambda: box.bump(), ag__.keep)
             lazy.later()
             assert box.n == 2
-        finally:
-            del staging.backends.registered[Choice]
-            staging.backends.clear()
 
 
 def test_members_of_c_classes_that_cannot_be_set_are_left():

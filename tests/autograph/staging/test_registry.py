@@ -8,6 +8,7 @@ import sys
 import pytest
 from agc.autograph import staging
 from agc.autograph.staging import PYTHON, Undefined, backend_of, register
+from support.registered_backend import registered_backend
 
 
 class Value:
@@ -29,11 +30,8 @@ class Other(staging.PythonBackend):
 
 @pytest.fixture
 def backend():
-    other = Other()
-    register(other, Value)
-    yield other
-    del staging.backends.registered[Value]
-    staging.backends.clear()
+    with registered_backend(Other(), Value) as other:
+        yield other
 
 
 def test_everything_is_plain_python_by_default():

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from agc.autograph import staging
 from agc.autograph.side_effects.aliasing.referrers import ReferrerSearch
+from support.registered_backend import registered_backend
 
 
 class Slots:
@@ -135,12 +136,8 @@ def test_frames_libraries_and_backend_values_are_not_searched():
         raise ValueError
     except ValueError as error:
         traceback = error.__traceback__
-    staging.register(staging.PythonBackend(), Value)
-    try:
+    with registered_backend(staging.PythonBackend(), Value):
         assert list(ReferrerSearch(held).names({"traceback": traceback, "np": np, "value": Value()})) == []
-    finally:
-        del staging.backends.registered[Value]
-        staging.backends.clear()
 
 
 def test_reference_cycles_end_the_search():
