@@ -28,9 +28,11 @@ from .codegen.early_outputs import Donation
 from .codegen.function_builder import Emitter
 from .codegen.instrumentation import Instrumentation
 from .codegen.lazy_values import Buffer, LazyValue, Scalar
+from .codegen.liveness import operands_of
 from .codegen.llvm_types import Register, constant_at, integer, ir, pointer, word
 from .codegen.outlining import instructions_of, is_slot, move_slots, new_function, redirect
 from .codegen.region_lowering import Region
+from .codegen.reroll_calls import AddressArray, reroll_calls
 from .kernel_callbacks import Callback, Sizes
 from .list_abi import content, has_dynamic_size
 from .lowering.list_boundary import export_list, import_list, import_tensor, tensors_handed_over
@@ -137,7 +139,7 @@ class CompilationUnit:
         if e.reasons:
             raise CannotCompileError(e.reasons)
         e.finish()
-        self._define_run(loads=arguments > _MANY)
+        self._define_run(e, loads=arguments > _MANY)
         self.results = [each for i, each in enumerate(self.results) if i not in self.overwritten]
         self.slots = e.slots
         self.assigned: Sequence[int] = ()  # the variable inputs whose new values are the last outputs
@@ -169,7 +171,7 @@ class CompilationUnit:
         self.lists = export_list(e, *lists) if any(are_lists) else []  # type: ignore[arg-type]
         tensors_handed_over(e, sized, [targets[i] for i in self.sized])
 
-    def _define_run(self, loads: bool) -> None:
+    def _define_run(self, e: Emitter, loads: bool) -> None:
         """Define the function that the entry calls: it unpacks the addresses of inputs and outputs for the kernel.
 
         Outputs in the memory of an input have no address of their own. With `loads`, the kernel does that itself.
@@ -181,10 +183,13 @@ class CompilationUnit:
         own = [next(numbers) for _ in self.graph.inputs]
         for i in range(len(self.graph.outputs)):
             own.append(own[self.overwritten[i]] if i in self.overwritten else next(numbers))
+        found = filter(None, self.module.callees.values())
+        callees = [each.function for each in found if not each.may_fail]
         if loads:
-            _load_arguments(self.kernel, own)
+            _load_arguments(e, own, callees)
             b.ret(b.call(self.kernel, function.args))
             return
+        reroll_calls(e, callees)
         places = [b.gep(addresses, [word(i)], source_etype=pointer()) for i in own]
         b.ret(b.call(self.kernel, [*(b.load(place, typ=pointer()) for place in places), slot]))
 
@@ -227,17 +232,22 @@ class CompilationUnit:
         self.module._metadatacache.clear()
 
 
-def _load_arguments(kernel: Any, own: Sequence[int]) -> None:
-    """Let a function load its arguments from memory, in several blocks; `own` are their indices there.
+def _load_arguments(e: Emitter, own: Sequence[int], callees: Sequence[Any]) -> None:
+    """Let a kernel load its arguments from memory, in several blocks; `own` are their indices there.
 
-    LLVM's time grows with the square of the arguments of a call, and of the loads in a block.
+    LLVM's time grows with the square of the arguments of a call, and of the loads in a block. Loops over calls of
+    `callees` load their operands themselves.
     """
+    kernel = e.function
     kind = ir().FunctionType(integer(32), [pointer()] * 2)
     old, kernel.args = kernel.args, tuple(ir().Argument(kernel, pointer()) for _ in range(2))
     kernel.ftype, kernel.type = kind, kind.as_pointer()
     addresses, slot = kernel.args
+    reroll_calls(e, callees, AddressArray(addresses, dict(zip(old, own, strict=False))))
     entry = kernel.blocks[0]
-    places = [*dict.fromkeys(own)]  # outputs in the memory of inputs have their addresses
+    used = {id(x) for each in instructions_of(kernel.blocks) for x in operands_of(each)}
+    # Outputs in the memory of inputs have their addresses.
+    places = [*dict.fromkeys(i for x, i in zip(old, own, strict=False) if id(x) in used)]
     blocks = [ir().Block(kernel, "arguments") for _ in range(0, len(places), _MANY)]
     move_slots([each for each in entry.instructions if is_slot(each)], blocks[0])
     b, loaded = ir().IRBuilder(), {}
@@ -248,7 +258,8 @@ def _load_arguments(kernel: Any, own: Sequence[int]) -> None:
         b.branch([*blocks, entry][number + 1])
     entry.instructions = [each for each in entry.instructions if each.parent is entry]
     kernel.blocks[:0] = blocks
-    redirect(instructions_of(kernel.blocks), dict(zip(old, [*map(loaded.get, own), slot], strict=True)))
+    known = {x: loaded[i] for x, i in zip(old, own, strict=False) if i in loaded}
+    redirect(instructions_of(kernel.blocks), {**known, old[-1]: slot})
 
 
 def _emptied(function: Any) -> None:

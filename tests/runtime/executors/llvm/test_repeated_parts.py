@@ -12,6 +12,7 @@ import pytest
 from agc.runtime import errors
 from agc.runtime.executors import interpret
 from agc.runtime.executors.llvm import compile_graph
+from agc.runtime.executors.llvm.codegen import reroll_calls
 from agc.runtime.executors.llvm.jit_function import JitFunction
 from agc.runtime.ir.graph import Graph
 from agc.runtime.ops.state import own_arrays
@@ -28,8 +29,12 @@ MATRICES = (RANDOM.standard_normal((LAYERS, WIDTH, WIDTH)) * 0.1).astype(np.floa
 outline = outline_repeats.run
 
 
-@pytest.fixture(autouse=True)
-def short_parts_are_worth_a_call(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+@pytest.fixture(autouse=True, params=["calls", "loops over calls"])
+def short_parts_are_worth_a_call(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[None]:
+    if request.param == "loops over calls":
+        monkeypatch.setattr(reroll_calls, "FEWEST", 2)
     monkeypatch.setattr(outline_repeats, "WORTH", 4)
     monkeypatch.setattr(outline_repeats, "_SHORTEST", 2)
     monkeypatch.setattr(outline_repeats, "_FUSED", 4)
@@ -152,7 +157,8 @@ def unit_of(function: Callable[..., Any], variables: Sequence[Any]) -> Any:
     return compile_graph.lowered(plain, [value.spec for value in plain.inputs], assigned)
 
 
-def test_the_function_of_equal_layers_is_written_once() -> None:
+def test_the_function_of_equal_layers_is_written_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reroll_calls, "FEWEST", LAYERS)
     text = unit_of(deep, [*map(tf.Variable, MATRICES)]).text()
     assert text.count('define internal i32 @"repeated') == 1
     assert (
