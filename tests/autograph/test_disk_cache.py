@@ -174,9 +174,29 @@ def test_few_writes_look_at_the_other_entries(top: Path, monkeypatch: pytest.Mon
     assert len(found(top / "small")) == 15
 
 
+def test_one_process_in_eight_looks_at_the_other_entries_at_its_first_write(
+    top: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The others write little without a look, since that takes long in a full folder."""
+    looks: list[object] = []
+    found = os.listdir
+    monkeypatch.setattr(os, "listdir", lambda folder: (looks.append(folder), found(folder))[1])
+    for number in range(256):
+        monkeypatch.setattr(os, "urandom", lambda size, first=number: bytes([first] * size))
+        process = Store("processes", files=128, size=1 << 20)
+        process.write(str(number), b"data")
+        assert len(found(top / "processes")) <= 128 + 8
+    assert len(looks) == 32
+    process.write("as many as may be written without a look", b"data")
+    assert len(looks) == 32
+    process.write("one more", b"data")
+    assert len(looks) == 33
+
+
 def test_storing_many_functions_looks_at_the_other_entries_once(
     top: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(os, "urandom", bytes)  # this process looks at once
     looks: list[object] = []
     found = os.listdir
     monkeypatch.setattr(os, "listdir", lambda folder: (looks.append(folder), found(folder))[1])
