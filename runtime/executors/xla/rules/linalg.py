@@ -82,5 +82,6 @@ def _(site: Any, x: Array, lower: Array, upper: Array) -> Array:
     rows, columns = (np.arange(size) for size in x.shape[-2:])
     distance = columns[None, :] - rows[:, None]
     lower, upper = (jnp.asarray(number).reshape(()) for number in (lower, upper))
+    site.demand((lower <= len(rows)) & (upper <= len(columns)))
     inside = ((lower < 0) | (-distance <= lower)) & ((upper < 0) | (distance <= upper))
     return jnp.where(inside, x, x.dtype.type(0))

@@ -67,6 +67,14 @@ def test_variables_are_assigned_when_the_run_has_succeeded() -> None:
     assert total.numpy().tolist() == [5, 7]
 
 
+def test_a_band_beyond_the_matrix_is_the_plans_error() -> None:
+    banded = tf.function(lambda x, n: tf.linalg.band_part(x, n, -1), jit_compile="xla")
+    x = tf.ones([2, 4])
+    assert banded(x, tf.constant(2)).numpy().tolist() == x.numpy().tolist()
+    with pytest.raises(tf.errors.InvalidArgumentError, match="at most the number of rows"):
+        banded(x, tf.constant(3))
+
+
 def test_failed_checks_name_the_line() -> None:
     @tf.function(**XLA)
     def chosen(x: Any, i: Any) -> Any:
