@@ -84,6 +84,8 @@ class Variable(PartialUpdates, InSession, AsValue, Operators, metaclass=CreatedB
     _array: np.ndarray[Any, Any] = _Value()  # type: ignore[assignment]
     _is_made_by_creators = True  # of this class itself: subclasses are made as they say
 
+    __array_priority__ = 100.0  # NumPy leaves `array + variable` to the variable
+
     def __hash__(self) -> int:  # == compares values, as in TensorFlow 2
         raise TypeError(
             f"Variable is unhashable. Instead, use variable.ref() as the key. (Variable: {self!r})"
@@ -383,6 +385,10 @@ class Assigned(Variable):
     @property
     def name(self) -> str:
         return "UnreadVariable"
+
+    @property
+    def _here(self) -> Variable:
+        return self._variable._here
 
     @property
     def _identity(self) -> tuple[VariableHandle, str]:
