@@ -17,6 +17,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from .core import program_time as _program_time  # noqa: F401  (the program begins now)
 from .core.gc_pause import Pause as _Pause
 
 with _Pause():  # Python's collections take a tenth of the time
@@ -40,16 +41,6 @@ _install_getitem()
 newaxis = None
 __version__ = "2.21.0"
 """The TensorFlow version that this runtime is compatible with; see version.py."""
-
-_LOADED_FIRST = (
-    ".core.program_time", ".core.module", ".core.tensor_array", ".control_flow.control_dependencies",
-    ".ops.assertions.assert_op", ".ops.reduce.argmax", ".ops.reduce.scans", ".ops.state.print_op",
-)  # fmt: skip
-"""Modules that most programs use."""
-
-with _Pause():
-    for _module in _LOADED_FIRST:
-        importlib.import_module(_module, __name__)
 
 NAMESPACES = (
     "audio", "autodiff", "bitwise", "compat", "debugging", "experimental", "data", "distribute", "export",

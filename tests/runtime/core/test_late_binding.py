@@ -63,7 +63,8 @@ def test_an_eager_program_loads_no_graph_modules():
     loaded = _runs(f"import sys\nimport agc.runtime as tf\n{program}\n{LOADED}").split()
     packages = [f"autograph.{name}" for name in ("analysis", "operators", "passes", "side_effects", "syntax")]
     packages += [
-        f"runtime.{name}" for name in ("autodiff", "executors", "optimize", "python_semantics", "tracing")
+        f"runtime.{name}"
+        for name in ("autodiff", "control_flow", "executors", "optimize", "python_semantics", "tracing")
     ]
     assert all((ROOT / name.replace(".", "/")).is_dir() for name in packages)
     assert not [name for name in loaded if name.startswith(tuple(f"agc.{name}" for name in packages))]
