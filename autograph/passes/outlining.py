@@ -82,7 +82,7 @@ class BlockFunctions:
         """Return whether a statement assigns exactly these results of an operator: `(y, z) = ag__.cond(…)`."""
         if not isinstance(last, gast.Assign) or not isinstance(last.targets[0], gast.Tuple):
             return False
-        names = [element.id for element in last.targets[0].elts if isinstance(element, gast.Name)]
+        names = [getattr(element, "id", None) for element in last.targets[0].elts]  # None of `self.x`
         return is_call_of(last.value, self.ag) and names == results
 
     def assigns_generated(self, last: Any, results: list[str]) -> bool:
