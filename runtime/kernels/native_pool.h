@@ -5,14 +5,18 @@
         claim and run further parts, too
         wait for the threads that have claimed some
 
-   The caller waits only for threads that have claimed a part. If the processors are busy or no thread exists, the
-   caller runs all parts itself. If it has waited much longer than it worked, it needs no threads for a while. There
-   are more parts than threads, so that slow or late threads run fewer parts, and all finish at about the same time.
-   A thread that wakes on the caller's processor would only interrupt it, so it moves to another one: in virtual
-   machines, Linux may wake it there each time, though another processor is idle. If there is no other, the thread goes
-   to sleep again. After a loop that no woken thread joined, callers wake none for a while.
-   There are several slots, for Python threads that run loops concurrently; if no slot is free, the caller runs its
-   loop alone. An idle thread spins for some microseconds, and then sleeps. Small loops do not wake sleeping threads.
+   The caller waits only for threads that have claimed a part. If no thread is awake or exists, the caller runs all
+   parts itself. There are more parts than threads, so that slow or late threads run fewer parts, and all finish at
+   about the same time. A thread that wakes on the caller's processor would only interrupt it, so it moves to another
+   one: in virtual machines, Linux may wake it there each time, though another processor is idle. If there is no other,
+   the thread goes to sleep again. After a loop that no woken thread joined, callers wake none for a while. There are
+   several slots, for Python threads that run loops concurrently; if no slot is free, the caller runs its loop alone.
+   An idle thread spins for some microseconds, and then sleeps. Small loops do not wake sleeping threads.
+
+   If a loop takes much longer than its caller has a processor, other programs use the processors. If it is a long one,
+   callers then sleep in their loops for a while, and helpers run all parts: as many threads as run a loop, which never
+   spin. Linux lets threads that sleep often run soon after they wake, and gives their session a larger share of the
+   processors. Else callers run their loops alone for a while.
 
    The caller claims parts from the front, pool threads from the back. So in consecutive loops the same processor
    computes about the same elements, which are in its cache.
@@ -35,8 +39,11 @@
 #define SLOTS 4
 #define SPINS 30000     /* polls for work before a thread sleeps, about 600 microseconds: to wake it takes up to 100 */
 #define POLLS 2000      /* polls for the last part before a caller sleeps */
-#define PATIENCE 50000  /* nanoseconds of waiting, beyond twice the own work, that show a busy machine, */
-#define ABSENCE 16      /* and how many times as long loops run without threads then */
+#define PATIENCE 500000  /* nanoseconds without a processor, beyond half of the own work, that show a busy machine, */
+#define ABSENCE 16       /* and how many times as long helpers run the loops then: */
+#define LONGEST 50000000 /* as so many nanoseconds at most, since a process that was stopped has lost minutes */
+#define LONG 200000      /* nanoseconds of work from which helpers run a loop, since to wake them takes a tenth */
+#define FRESH 100000     /* nanoseconds for which a reading of a thread's clock, a system call, serves further loops */
 #define REST 500000     /* nanoseconds without wakes after one that no thread followed in time: less than SPINS take */
 
 #if defined(__x86_64__) || defined(__i386__)
@@ -64,17 +71,28 @@ typedef struct {
     _Atomic int is_taken;
 } Slot;
 
+typedef struct {
+    _Alignas(64) _Atomic int64_t calls; /* which idle threads poll */
+    _Alignas(64) _Atomic int sleepers;  /* threads that sleep on `call` */
+    _Atomic int started;
+    pthread_cond_t call;
+    pthread_t threads[MOST];
+} Crew;
+
 static struct {
     pthread_mutex_t lock, forking;
-    pthread_cond_t call, done;
-    _Alignas(64) _Atomic int64_t calls;          /* which idle threads poll */
-    _Alignas(64) _Atomic int sleepers, waiting;  /* threads that sleep on `call` and on `done` */
-    _Atomic int started, ends;                   /* threads; whether they must end, and no new ones start */
-    _Atomic int processor;                       /* that of the last caller */
-    _Atomic int64_t alone, rest;                 /* the times until which callers run their loops alone, and wake no thread */
-    pthread_t threads[MOST];
+    pthread_cond_t done;
+    Crew partners, helpers;           /* threads that share a loop with its caller, and that run it alone */
+    _Alignas(64) _Atomic int waiting; /* callers that sleep on `done` */
+    _Atomic int ends;                 /* whether threads must end, and no new ones start */
+    _Atomic int processor;            /* that of the last caller */
+    _Atomic int64_t busy, rest;       /* the times until which others use the processors, and callers wake no partner */
+    _Atomic int is_for_helpers;       /* whether helpers run the loops while others use the processors */
     Slot slots[SLOTS];
 } pool;
+
+static _Thread_local int is_pool_thread;
+static _Thread_local struct { int64_t time, work; } seen; /* when the thread looked at its clock, and what that said */
 
 static void run_part(Slot *slot, int64_t number)
 {
@@ -87,6 +105,12 @@ static void wake(pthread_cond_t *condition, _Atomic int *sleeping)
     pthread_mutex_lock(&pool.lock);
     pthread_cond_broadcast(condition);
     pthread_mutex_unlock(&pool.lock);
+}
+
+static void call(Crew *crew)
+{
+    atomic_fetch_add(&crew->calls, 1);
+    wake(&crew->call, &crew->sleepers);
 }
 
 /* Sleep on a condition while a word has the value that was seen. */
@@ -132,85 +156,119 @@ static int leave_processor_of_caller(void)
 #endif
 }
 
-static void *serve(void *nothing)
+static void *serve(void *given)
 {
+    Crew *crew = given;
+    int spins = crew == &pool.partners;
+    is_pool_thread = 1;
     while (!atomic_load(&pool.ends)) {
-        int64_t calls = atomic_load(&pool.calls);
-        int is_apart = leave_processor_of_caller();
-        for (int i = 0; is_apart && i < SLOTS; i++) take(&pool.slots[i], 1);
-        for (int i = 0; is_apart && i < SPINS && atomic_load(&pool.calls) == calls; i++) PAUSE();
-        if (atomic_load(&pool.calls) == calls) rest(&pool.calls, calls, &pool.call, &pool.sleepers);
-    }
-    return nothing;
-}
-
-/* Start threads up to this number; fewer if the system refuses, or while the process forks. They get no signals. */
-static void start_threads(int wanted)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    pthread_mutex_lock(&pool.lock);
-    while (!pool.ends && pool.started < wanted && !pthread_create(&pool.threads[pool.started], NULL, serve, NULL))
-        pool.started++;
-    pthread_mutex_unlock(&pool.lock);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-}
-
-static int64_t now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
-}
-
-static Slot *free_slot(void)
-{
-    for (Slot *slot = pool.slots; slot < pool.slots + SLOTS; slot++) {
-        int no = 0;
-        if (atomic_compare_exchange_strong(&slot->is_taken, &no, 1)) return slot;
+        int64_t calls = atomic_load(&crew->calls);
+        int runs = !spins || leave_processor_of_caller();
+        for (int i = 0; runs && i < SLOTS; i++) take(&pool.slots[i], 1);
+        for (int i = 0; spins && runs && i < SPINS && atomic_load(&crew->calls) == calls; i++) PAUSE();
+        if (atomic_load(&crew->calls) == calls) rest(&crew->calls, calls, &crew->call, &crew->sleepers);
     }
     return NULL;
 }
 
-/* Wait until all parts of a slot are done. A thread that has claimed a part may have lost its processor to another
-   program. So after a long wait, loops run without threads for a while, and such waits take little of the time. */
-static void wait_for_parts(Slot *slot, int64_t start)
+/* Start threads up to this number; fewer if the system refuses, or while the process forks. They get no signals. */
+static void start_threads(Crew *crew, int wanted)
 {
-    int64_t worked, waited, pending;
-    if (!atomic_load(&slot->pending)) return;
-    worked = now();
-    for (int i = 0; i < POLLS && atomic_load(&slot->pending); i++) PAUSE();
+    sigset_t all, before;
+    if (atomic_load(&crew->started) >= wanted) return;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pthread_mutex_lock(&pool.lock);
+    while (!pool.ends && crew->started < wanted && !pthread_create(&crew->threads[crew->started], NULL, serve, crew))
+        crew->started++;
+    pthread_mutex_unlock(&pool.lock);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+static int64_t read_clock(clockid_t clock)
+{
+    struct timespec time;
+    clock_gettime(clock, &time);
+    return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
+}
+
+/* Fill a free slot; return NULL if there is none. Parts before the first are the caller's. */
+static Slot *fill_slot(Part part, void *around, int64_t rounds, int64_t threads, int64_t first)
+{
+    for (Slot *slot = pool.slots; slot < pool.slots + SLOTS; slot++) {
+        int no = 0;
+        if (!atomic_compare_exchange_strong(&slot->is_taken, &no, 1)) continue;
+        int64_t parts = threads * PIECES < rounds ? threads * PIECES : rounds;
+        if (parts < 1) parts = 1;
+        slot->part = part, slot->around = around, slot->rounds = rounds, slot->parts = parts;
+        atomic_store(&slot->pending, parts - first);
+        uint64_t uses = (atomic_load(&slot->tickets) >> 32) + 1;
+        atomic_store(&slot->tickets, uses << 32 | (uint64_t)first << 16 | (uint64_t)parts);
+        return slot;
+    }
+    return NULL;
+}
+
+static void wait_for_parts(Slot *slot)
+{
+    int64_t pending;
     while ((pending = atomic_load(&slot->pending))) rest(&slot->pending, pending, &pool.done, &pool.waiting);
-    waited = now() - worked;
-    if (waited > 2 * (worked - start) + PATIENCE) atomic_store(&pool.alone, worked + (1 + ABSENCE) * waited);
+    atomic_store(&slot->is_taken, 0);
+}
+
+/* Sleep while helpers run all parts. Without helpers, the caller runs them; see also `end_threads`. */
+static void delegate(Slot *slot, int64_t threads)
+{
+    start_threads(&pool.helpers, (int)threads);
+    call(&pool.helpers);
+    if (!atomic_load(&pool.helpers.started)) take(slot, 0);
+    wait_for_parts(slot);
+}
+
+/* Run parts while partners run others, and wait for them. */
+static void share_parts(Slot *slot, int64_t threads, int64_t wakes, int64_t start)
+{
+    Crew *crew = &pool.partners;
+    atomic_store(&pool.processor, PROCESSOR());
+    start_threads(crew, (int)threads - 1);
+    atomic_fetch_add(&crew->calls, 1);
+    wakes = wakes && atomic_load(&crew->sleepers) && start >= atomic_load(&pool.rest);
+    if (wakes) wake(&crew->call, &crew->sleepers);
+    run_part(slot, 0);
+    if (take(slot, 0) == slot->parts - 1 && wakes) atomic_store(&pool.rest, start + REST);
+    for (int i = 0; i < POLLS && atomic_load(&slot->pending); i++) PAUSE();
+    wait_for_parts(slot);
+}
+
+/* Learn from a loop that took long without a processor, since the time when the thread last looked at its clock. */
+static void look_for_neighbors(int64_t start)
+{
+    int64_t end = read_clock(CLOCK_MONOTONIC), work, lost;
+    if (end - start < PATIENCE) return;
+    work = read_clock(CLOCK_THREAD_CPUTIME_ID) - seen.work;
+    lost = end - seen.time - work;
+    seen.time = 0;
+    if (lost < work / 2 + PATIENCE) return;
+    atomic_store(&pool.is_for_helpers, work >= LONG);
+    atomic_store(&pool.busy, end + ABSENCE * (lost < LONGEST ? lost : LONGEST));
 }
 
 /* Run iterations on this number of threads, the calling one included. `wakes` says whether sleeping threads join. */
 static void run_parts(Part part, void *around, int64_t rounds, int64_t threads, int64_t wakes)
 {
-    int64_t start = now();
-    Slot *slot = start < atomic_load(&pool.alone) ? NULL : free_slot();
-    if (slot == NULL) {
-        part(around, 0, rounds);
-        return;
-    }
+    int64_t start = read_clock(CLOCK_MONOTONIC);
+    int is_busy = start < atomic_load(&pool.busy);
     if (threads > MOST) threads = MOST;
-    int64_t parts = threads * PIECES < rounds ? threads * PIECES : rounds;
-    if (parts < 1) parts = 1;
-    if (atomic_load(&pool.started) < threads - 1) start_threads((int)threads - 1);
-    slot->part = part, slot->around = around, slot->rounds = rounds, slot->parts = parts;
-    atomic_store(&slot->pending, parts - 1);
-    uint64_t uses = (atomic_load(&slot->tickets) >> 32) + 1;
-    atomic_store(&slot->tickets, uses << 32 | 1 << 16 | (uint64_t)parts);
-    atomic_store(&pool.processor, PROCESSOR());
-    atomic_fetch_add(&pool.calls, 1);
-    wakes = wakes && atomic_load(&pool.sleepers) && start >= atomic_load(&pool.rest);
-    if (wakes) wake(&pool.call, &pool.sleepers);
-    run_part(slot, 0);
-    if (take(slot, 0) == parts - 1 && wakes) atomic_store(&pool.rest, start + REST);
-    wait_for_parts(slot, start);
-    atomic_store(&slot->is_taken, 0);
+    /* A thread of the pool waits for no helper, which might wait for it. */
+    int is_alone = is_busy && (!atomic_load(&pool.is_for_helpers) || is_pool_thread || !wakes || threads < 2);
+    Slot *slot = is_alone ? NULL : fill_slot(part, around, rounds, threads, !is_busy);
+    if (slot == NULL) part(around, 0, rounds);
+    else if (is_busy) delegate(slot, threads);
+    else {
+        if (start - seen.time > FRESH) seen.time = start, seen.work = read_clock(CLOCK_THREAD_CPUTIME_ID);
+        share_parts(slot, threads, wakes, start);
+        look_for_neighbors(start);
+    }
 }
 
 /* ---- Forks: the threads end before, and start again on demand ---- */
@@ -220,21 +278,29 @@ static void begin_pool(void)
     memset(&pool, 0, sizeof pool);
     pthread_mutex_init(&pool.lock, NULL);
     pthread_mutex_init(&pool.forking, NULL);
-    pthread_cond_init(&pool.call, NULL);
+    pthread_cond_init(&pool.partners.call, NULL);
+    pthread_cond_init(&pool.helpers.call, NULL);
     pthread_cond_init(&pool.done, NULL);
 }
 
-/* End all threads and wait for them. In the meantime, callers do all work themselves. */
+static void end_crew(Crew *crew)
+{
+    call(crew);
+    for (int i = 0; i < crew->started; i++) pthread_join(crew->threads[i], NULL);
+    crew->started = 0;
+}
+
+/* End all threads and wait for them. In the meantime, callers do all work themselves. Helpers may have ended without
+   the parts of a caller that sleeps: no thread but this one is left to run them. */
 static void end_threads(void)
 {
     pthread_mutex_lock(&pool.forking);
     pthread_mutex_lock(&pool.lock);
     pool.ends = 1;
-    pool.calls++;
-    pthread_cond_broadcast(&pool.call);
     pthread_mutex_unlock(&pool.lock);
-    for (int i = 0; i < pool.started; i++) pthread_join(pool.threads[i], NULL);
-    pool.started = 0;
+    end_crew(&pool.partners);
+    end_crew(&pool.helpers);
+    for (int i = 0; i < SLOTS; i++) take(&pool.slots[i], 1);
 }
 
 static void allow_threads(void)

@@ -48,10 +48,23 @@ def no_threads() -> Iterator[None]:
 
 
 def eventually(run: Callable[[], int], wanted: int) -> None:
-    """Run until there are so many parts: on a busy machine a caller works alone, in one part, for a while."""
+    """Run until there are so many parts: a caller works alone, in one part, if other callers have all slots."""
     end = time.monotonic() + 60
     while (found := run()) != wanted:
         assert found == 1
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def until_shared(run: Callable[[], Any], here: list[bool]) -> None:
+    """Run with new threads until the caller runs parts: on a busy machine, helpers run all of them for a while."""
+    end = time.monotonic() + 60
+    while True:
+        with no_threads():
+            here.clear()
+        run()
+        if any(here):
+            return
         assert time.monotonic() < end
         time.sleep(0.01)
 
@@ -158,9 +171,8 @@ class TestParts:
 
         processors = os.sched_getaffinity(0)
         try:
-            with no_threads():  # they start again on the processors of their caller
-                os.sched_setaffinity(0, [min(processors)])
-            eventually(run, 8)
+            os.sched_setaffinity(0, [min(processors)])  # new threads start on the processors of their caller
+            until_shared(run, here)
         finally:
             with no_threads():
                 os.sched_setaffinity(0, processors)
@@ -171,27 +183,27 @@ class TestParts:
         """Linux may wake it there each time, though another processor is idle. It may run on all of them afterwards."""
         here: list[bool] = []
 
-        def run() -> bool:
+        def run() -> None:
             here.clear()
             run_part(part, 8, 2)
-            return all(here)
 
         def part(begin: int, end: int) -> None:
             here.append(threading.current_thread() is self.me)
-            time.sleep(0.001)
+            time.sleep(0.005)  # a thread may wait for a processor of a busy machine
 
         processors, before = os.sched_getaffinity(0), tasks()
         try:
             with no_threads():
                 os.sched_setaffinity(0, [min(processors)])
-            while not (started := tasks() - before):
-                run()
-            for task in started:  # it has slept on that processor
-                os.sched_setaffinity(task, processors)
+            run()
             end = time.monotonic() + 60
-            while run() and len(processors) > 1:
+            while len(set(here)) < 2 and len(processors) > 1:  # until the caller and another thread run parts
+                for task in tasks() - before:  # it has slept on that processor
+                    os.sched_setaffinity(task, processors)
+                run()
                 assert time.monotonic() < end
-            assert [os.sched_getaffinity(task) for task in started] == [processors] * len(started)
+            while any(os.sched_getaffinity(task) != processors for task in tasks() - before):
+                assert time.monotonic() < end
         finally:
             with no_threads():
                 os.sched_setaffinity(0, processors)
@@ -203,15 +215,122 @@ class TestParts:
         try:
             with no_threads():
                 os.sched_setaffinity(0, [min(processors)])
-            before, start = switches(), time.monotonic()
+            here: list[bool] = []
+            woken, start = 0, time.monotonic()
             for _ in range(400):
-                run_part(lambda begin, end: os.sched_yield(), 2, 2)
-            assert switches() - before <= (time.monotonic() - start) / 0.0005 + 50  # other threads sleep, too
+                before = switches()
+                here.clear()
+                run_part(lambda begin, end: here.append(threading.current_thread() is self.me), 2, 2)
+                woken += (
+                    switches() - before if any(here) else 0
+                )  # a busy machine needs helpers, which are woken
+            assert woken <= (time.monotonic() - start) / 0.0005 + 50  # other threads sleep, too
         finally:
             with no_threads():
                 os.sched_setaffinity(0, processors)
 
     me = threading.main_thread()
+
+
+class TestBusyMachine:
+    """A long loop takes longer than its caller has a processor: the caller sleeps in the next ones, and helpers run."""
+
+    @staticmethod
+    def make_busy(threads: int = 2) -> None:
+        """Run long loops that lose time until helpers run one of them."""
+        here = [True]
+
+        def part(begin: int, end: int) -> None:
+            here.append(threading.current_thread() is TestParts.me)
+            start = time.thread_time()
+            while time.thread_time() - start < 0.0005:
+                pass
+            time.sleep(0.005)
+
+        while any(here):
+            here.clear()
+            run_part(part, 4, threads)
+
+    def test_helpers_run_all_parts_for_a_while(self) -> None:
+        here: list[bool] = []
+        self.make_busy()
+        until_shared(
+            lambda: run_part(lambda b, e: here.append(threading.current_thread() is TestParts.me), 8, 2), here
+        )
+
+    @pytest.mark.parametrize("rounds", [0, 1, 7, 16, 17, 1000])
+    def test_every_iteration_runs_once(self, rounds: int) -> None:
+        self.make_busy()
+        assert all_rounds(2, rounds) == list(range(rounds))
+
+    def test_after_a_short_loop_that_lost_time_the_caller_works_alone(self) -> None:
+        """Programs of short loops would only wait for helpers to wake."""
+        here: list[bool] = []
+
+        def part(begin: int, end: int) -> None:
+            here.append(threading.current_thread() is TestParts.me)
+            time.sleep(0.005)
+
+        self.make_busy()
+        end = time.monotonic() + 60
+        while here != [True]:  # one part of all rounds, when the helpers' time has ended
+            assert time.monotonic() < end
+            run_part(part, 1, 2)
+            here.clear()
+            run_part(part, 16, 2)
+
+    def test_small_loops_run_in_the_caller(self) -> None:
+        """It would take longer to wake helpers."""
+        here: list[bool] = []
+        self.make_busy()
+        run_part(
+            lambda begin, end: here.append(threading.current_thread() is TestParts.me), 8, 2, wakes=False
+        )
+        assert any(here)
+
+    def test_nested_loops_do_not_wait_for_helpers(self) -> None:
+        """All helpers may run parts of the outer loop: no one would run the inner ones."""
+        found: list[Any] = []
+
+        def part(begin: int, end: int) -> None:
+            for i in range(begin, end):
+                time.sleep(0.002)
+                found.extend((i, j) for j in all_rounds(2, 4))
+
+        self.make_busy()
+        for _ in range(5):
+            found.clear()
+            run_part(part, 6, 2)
+            assert sorted(found) == [(i, j) for i in range(6) for j in range(4)]
+
+    def test_without_helpers_the_caller_runs_every_part(self) -> None:
+        self.make_busy()
+        with no_threads():
+            assert all_rounds(2) == list(range(10))
+
+    def test_threads_end_while_callers_sleep(self) -> None:
+        """The thread that ends them runs the parts that no helper has claimed, so that callers return."""
+        wrong: list[Any] = []
+        done = threading.Event()
+
+        def ask() -> None:
+            while not done.is_set():
+                if all_rounds(2) != list(range(10)):
+                    wrong.append(1)
+
+        self.make_busy()
+        askers = [threading.Thread(target=ask) for _ in range(3)]
+        for each in askers:
+            each.start()
+        for _ in range(50):
+            with no_threads():
+                pass
+            time.sleep(0.002)
+        done.set()
+        for each in askers:
+            each.join(60)
+        assert not wrong
+        assert not any(each.is_alive() for each in askers)
 
 
 class TestResults:
