@@ -30,6 +30,8 @@ Binary = Callable[[Any, Any], Any]
 
 def _by_dtype(logical: Binary, numeric: Binary) -> Binary:
     def operation(x: Any, y: Any) -> Any:
+        if type(x) is EagerTensor:
+            return (logical if x._array.dtype.type is np.bool_ else numeric)(x, y)
         kind = x.dtype if is_tensor_like(x) else y.dtype
         return (logical if kind.is_bool else numeric)(x, y)
 
