@@ -17,7 +17,6 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from .core import program_time as _program_time  # noqa: F401  (the program begins now)
 from .core.gc_pause import Pause as _Pause
 
 with _Pause():  # Python's collections take a tenth of the time
@@ -25,6 +24,7 @@ with _Pause():  # Python's collections take a tenth of the time
 
     from . import autograph, config, dtypes, errors, ir, nest
     from ._top_level_names import MEMBERS
+    from .core import program_time as _program_time  # noqa: F401  (the program begins now)
     from .core.freed_memory import keep_freed_memory as _keep_freed_memory
     from .core.missing_names import imported as _imported
     from .core.missing_names import missing_name
