@@ -20,9 +20,10 @@ import linecache
 import os
 import sys
 from collections.abc import Callable
+from contextvars import ContextVar
 from os import environ
 from types import CodeType, FrameType, TracebackType
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 AnyException = TypeVar("AnyException", bound=BaseException)
 Paint = Callable[[str, str], str]
@@ -146,6 +147,15 @@ class StagingError(DiagnosticError, TypeError, ValueError):
 
     It is a TypeError and a ValueError: TensorFlow raises the one or the other in these cases.
     """
+
+    made: ClassVar[ContextVar[list[StagingError] | None]] = ContextVar("made", default=None)
+    """A list that a backend sets to see all errors, and that each new one is appended to."""
+
+    def __init__(self, diagnostic: Diagnostic) -> None:
+        super().__init__(diagnostic)
+        made = self.made.get()
+        if made is not None:
+            made.append(self)
 
 
 class SideEffectWarning(UserWarning):

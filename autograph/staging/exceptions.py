@@ -87,6 +87,18 @@ def _is_users(frame: FrameType) -> bool:
     return not is_library_file(frame.f_code.co_filename, None if module == "__main__" else module)
 
 
+def caught_at(error: BaseException) -> Where | None:
+    """Return the line of user code whose `except` caught `error`; None if none did, or other code.
+
+    The traceback of an exception begins with the function that caught it, at a line of the body of its `try`.
+    """
+    entry = error.__traceback__
+    if entry is None or is_own_file(entry.tb_frame.f_code.co_filename) or not _is_users(entry.tb_frame):
+        return None
+    code = entry.tb_frame.f_code
+    return Where(code.co_filename, entry.tb_lineno, function=code.co_name)
+
+
 class Surroundings(NamedTuple):
     """The handlers around the running line, innermost first.
 
