@@ -22,7 +22,7 @@ from agc.autograph.api import Diagnostic, StagingError, Where
 _REGISTRY: dict[Any, Any] = {}
 
 _EXPECTED = ("AGC260", "AGC261", "AGC281")
-"""Errors that end the trace, though the program caught them; and that of `int(x)`, which asks whether a value is known."""
+"""Errors that end the trace, though the program caught them, and that of `int(x)`, which asks for a known value."""
 
 
 @contextmanager
