@@ -79,6 +79,17 @@ static void end_limit(void)
     __atomic_store_n(blas.limit, 0, __ATOMIC_SEQ_CST);
 }
 
+/* Let no thread change the number of threads while the process forks: the child would wait for OpenBLAS's lock. */
+static void hold_limit(void)
+{
+    if (blas.put) take_limit();
+}
+
+static void free_limit(void)
+{
+    if (blas.put) __atomic_store_n(blas.limit, 0, __ATOMIC_SEQ_CST);
+}
+
 /* ---- The products -------------------------------------------------------------------------------------------- */
 
 typedef struct {
@@ -297,10 +308,16 @@ static struct PyModuleDef definition = {
     PyModuleDef_HEAD_INIT, "_native_products", "Matrix products by BLAS, in parts that threads share.", -1, functions,
 };
 
+static void begin_process(void)
+{
+    pthread_atfork(hold_limit, free_limit, free_limit); /* runs after `end_threads`, since it is registered before */
+    begin_once();
+}
+
 PyMODINIT_FUNC PyInit__native_products(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     import_array();
-    pthread_once(&once, begin_once);
+    pthread_once(&once, begin_process);
     return PyModule_Create(&definition);
 }

@@ -141,11 +141,45 @@ for _ in range(3):
 """
 
 
+FORKS_NEXT_TO_THREADS = """
+import os, threading
+import numpy as np
+from agc.runtime.kernels.matrix_products import multiply
+
+a, b = np.ones((200, 300), np.float32), np.ones((300, 150), np.float32)
+done = threading.Event()
+
+def work():
+    while not done.is_set():
+        multiply(a, b)
+
+workers = [threading.Thread(target=work) for _ in range(3)]
+for each in workers:
+    each.start()
+wrong = 0
+for _ in range(60):
+    child = os.fork()
+    if not child:
+        os._exit(not (multiply(a, b) == 300).all())
+    wrong += os.waitpid(child, 0)[1] != 0
+done.set()
+for each in workers:
+    each.join()
+assert not wrong
+"""
+
+
 @needs_extension
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes do not fork here")
-def test_products_of_forked_processes() -> None:
+@pytest.mark.parametrize("program", [FORKS, FORKS_NEXT_TO_THREADS])
+def test_products_of_forked_processes(program: str) -> None:
+    """A thread that sets the number of BLAS's threads holds a lock, which a child would wait for."""
     run = subprocess.run(
-        [sys.executable, "-W", "error", "-c", FORKS], capture_output=True, text=True, check=False
+        [sys.executable, "-W", "error", "-W", "ignore::DeprecationWarning", "-c", program],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
     )
     assert (run.returncode, run.stderr) == (0, "")
 
