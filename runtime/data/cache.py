@@ -37,7 +37,11 @@ _END = 0xFFFFFFFF
 
 
 class Cached(Through):
-    """`cache`: the elements of the first complete iteration, for all later ones."""
+    """`cache`: the elements of the first complete iteration, for all later ones.
+
+    An iteration is complete with the last of a known number of elements: a reader that knows the number, such
+    as a training loop of so many steps, does not ask for the end.
+    """
 
     name = "CacheDataset"
 
@@ -55,15 +59,18 @@ class Cached(Through):
             rows_path = f"{name}.rows"
             if os.path.exists(rows_path):
                 return read_rows(rows_path, leaf_specs(self.spec))
-            return written(self.source.elements(), rows_path)
+            return written(self.source.elements(), rows_path, self.source.cardinality())
         if "rows" in self.memory:
             return iter(self.memory["rows"])
         return self._remembered()
 
     def _remembered(self) -> Elements:
-        rows = []
+        rows: list[Row] = []
+        count = self.source.cardinality()
         for row in self.source.elements():
             rows.append(row)
+            if len(rows) == count:
+                self.memory["rows"] = rows
             yield row
         self.memory["rows"] = rows
 
@@ -83,18 +90,24 @@ class Stored(PipelineStage):
         return self.count
 
 
-def written(rows: Iterator[Row], place: str) -> Elements:
-    """Yield the rows, and write them to a file, which appears after the last row."""
+def written(rows: Iterator[Row], place: str, count: int = UNKNOWN) -> Elements:
+    """Yield the rows, and write them to a file, which appears with the last of `count` rows, or after the end."""
     path = Path(place)
     if not path.parent.is_dir():
         raise errors.NotFoundError(f"{place}; No such file or directory")
     with replacing(path) as file:
         file.write(HEAD)
-        for row in rows:
+        last = []
+        for number, row in enumerate(rows, 1):
             _write_row(file, row)
+            if number == count:
+                last = [row]
+                break
             yield row
         file.write(struct.pack("<I", _END))
     remove_leftovers(path.parent, drafts_of(path.name))
+    yield from last
+    yield from rows
 
 
 def _write_row(file: IO[bytes], row: Row) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import zlib
 from collections import OrderedDict
+from itertools import islice
 
 import agc.runtime as tf
 import numpy as np
@@ -127,6 +128,17 @@ def test_a_cache_is_filled_by_the_first_complete_iteration(tmp_path, keeping):
     if keeping != "memory":
         assert plain(counted()[0].cache(place)) == EXPECTED
         assert [path.name for path in tmp_path.iterdir()] == ["kept.rows"]
+
+
+@pytest.mark.parametrize("keeping", ["memory", "file"])
+def test_the_last_of_a_known_number_of_elements_fills_a_cache(tmp_path, keeping):
+    ds = D.range(8).shuffle(8).batch(3)
+    kept = ds.cache() if keeping == "memory" else ds.cache(str(tmp_path / "kept"))
+
+    def epoch():  # of three steps, which do not ask for the end
+        return [batch.numpy().tolist() for batch in islice(kept, 3)]
+
+    assert epoch() == epoch() == [batch.numpy().tolist() for batch in kept]
 
 
 def test_saved_elements_are_loaded_without_their_spec(tmp_path):
