@@ -243,11 +243,12 @@ def _load_arguments(e: Emitter, own: Sequence[int], callees: Sequence[Any]) -> N
     old, kernel.args = kernel.args, tuple(ir().Argument(kernel, pointer()) for _ in range(2))
     kernel.ftype, kernel.type = kind, kind.as_pointer()
     addresses, slot = kernel.args
-    reroll_calls(e, callees, AddressArray(addresses, dict(zip(old, own, strict=False))))
+    indices = dict(zip(old, own, strict=False))  # of all but the slot, the last argument
+    reroll_calls(e, callees, AddressArray(addresses, indices))
     entry = kernel.blocks[0]
     used = {id(x) for each in instructions_of(kernel.blocks) for x in operands_of(each)}
     # Outputs in the memory of inputs have their addresses.
-    places = [*dict.fromkeys(i for x, i in zip(old, own, strict=False) if id(x) in used)]
+    places = [*dict.fromkeys(i for x, i in indices.items() if id(x) in used)]
     blocks = [ir().Block(kernel, "arguments") for _ in range(0, len(places), _MANY)]
     move_slots([each for each in entry.instructions if is_slot(each)], blocks[0])
     b, loaded = ir().IRBuilder(), {}
@@ -258,7 +259,7 @@ def _load_arguments(e: Emitter, own: Sequence[int], callees: Sequence[Any]) -> N
         b.branch([*blocks, entry][number + 1])
     entry.instructions = [each for each in entry.instructions if each.parent is entry]
     kernel.blocks[:0] = blocks
-    known = {x: loaded[i] for x, i in zip(old, own, strict=False) if i in loaded}
+    known = {x: loaded[i] for x, i in indices.items() if i in loaded}
     redirect(instructions_of(kernel.blocks), {**known, old[-1]: slot})
 
 
