@@ -39,6 +39,7 @@ def ctc_loss(
     Args:
         labels: [batch, longest], or a SparseTensor, for which `label_length` is not needed.
         logits: [frames, batch, classes], or [batch, frames, classes] without `logits_time_major`.
+        logit_length: may be floats, as the outputs of layers often are.
         unique: accepted for compatibility.
         blank_index: the blank class, 0 when None; negative from the end.
 
@@ -48,12 +49,15 @@ def ctc_loss(
     x = convert_to_tensor(logits)
     if not logits_time_major:
         x = transpose(x, [1, 0, 2])
+    frames = convert_to_tensor(logit_length)
+    if frames.dtype.is_floating:
+        frames = cast(frames, dtypes.int32)
     if isinstance(labels, SparseTensor):
         if blank_index is None:
             raise ValueError("Argument `blank_index` must be provided when `labels` is a `SparseTensor`.")
         labels, label_length = _dense(labels)
     loss, _ = ctc.ctc_loss_and_gradient(
-        x, labels, label_length, logit_length, 0 if blank_index is None else blank_index, name
+        x, labels, label_length, frames, 0 if blank_index is None else blank_index, name
     )
     return loss  # type: ignore[no-any-return]
 

@@ -46,6 +46,8 @@ def test_labels_in_other_forms() -> None:
     expected = tf.nn.ctc_loss(LABELS, LOGITS, [2, 2, 1], [5, 5, 4])
     sparse = tf.sparse.SparseTensor([[0, 0], [0, 1], [1, 0], [1, 1], [2, 0]], [1, 2, 3, 3, 2], [3, 3])
     np.testing.assert_allclose(tf.nn.ctc_loss(sparse, LOGITS, None, [5, 5, 4], blank_index=0), expected)
+    floats = tf.constant([5.0, 5.0, 4.0])  # TensorFlow takes these lengths as floats too
+    np.testing.assert_allclose(tf.nn.ctc_loss(LABELS, LOGITS, [2, 2, 1], floats), expected)
     turned = LOGITS.transpose(1, 0, 2)
     found = tf.nn.ctc_loss(LABELS, turned, [2, 2, 1], [5, 5, 4], logits_time_major=False)
     np.testing.assert_allclose(found, expected)
