@@ -15,7 +15,7 @@ from ..conversion.converter import Converter
 from ..introspection.frames import f_back, leveled
 from ..staging import PYTHON, Pending, Undefined, backends, ld, show_liveness
 from .asserts import check
-from .comprehensions import decided, gone_through, joined, known, listed, only, part, selected
+from .comprehensions import decided, gone_through, joined, known, listed, only, part, selected, tested
 from .conditionals import cases, cond, keep
 from .feature_operators import eq, ne, print_
 from .item_assignment import at, put, put_updated, within
@@ -30,7 +30,7 @@ __all__ = [
     "cond", "cases", "keep", "while_loop", "for_loop", "until", "if_exp", "and_", "or_", "not_", "compare", "check",
     "converted", "receiver", "ld", "ld_cell", "Undefined", "Pending", "attr", "item", "items", "cell",
     "print_", "eq", "ne", "own_list",
-    "listed", "gone_through", "selected", "joined", "only", "part", "known", "decided",
+    "listed", "gone_through", "tested", "selected", "joined", "only", "part", "known", "decided",
     "put", "put_updated", "within", "at", "has_length", "is_", "in_", "not_in",
 ]  # fmt: skip
 

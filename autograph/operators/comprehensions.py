@@ -4,6 +4,7 @@
     [f(x) for x in t if x > 0]      ag__.selected(t, lambda items: [ag__.only(x > 0, lambda: f(x)) for x in items])
     [x * y for x in s for y in t]   ag__.joined(s, lambda items: [<the list for one x> for x in items])
     sum(f(x) for x in t)            sum(ag__.gone_through(t)(lambda items: (f(x) for x in items)))
+    any(f(x) for x in t)            any(ag__.tested(t, 'any')(lambda items: (f(x) for x in items)))
     {f(x) for x in t}               {f(x) for x in ag__.known(t, 'set')}
 
 In plain Python the comprehension runs unchanged. For a backend it becomes a loop that appends to a list, with one item
@@ -24,6 +25,7 @@ from ..introspection.source_sites import running
 from ..staging import PYTHON, backends
 from ..traceback_filter import leaves_no_trace
 from .conditionals import cond
+from .logical import not_
 from .loops import for_loop
 from .variables import own_list
 
@@ -81,6 +83,29 @@ def gone_through(items: Iterable[Any]) -> Callable[[Build], Any]:
     if backend is not PYTHON and backend.owns(items):
         return partial(_looped, items)
     return methodcaller("__call__", items)
+
+
+def tested(items: Iterable[Any], name: str) -> Callable[[Build], Any]:
+    """Return the same function for a generator of `any` or `all`, which compute no element after one that decides.
+
+    For a backend, the elements become a list of one truth, which decides as they do.
+    """
+    backend = backends[type(items)]
+    if backend is not PYTHON and backend.owns(items):
+        return partial(_until_decided, items, name == "all")
+    return methodcaller("__call__", items)
+
+
+def _until_decided(items: Iterable[Any], is_all: bool, build: Build) -> list[Any]:
+    comprehension: Any = False  # whether an element has decided; the name in error messages
+
+    def step(item: Any, comprehension: Any) -> tuple[Any]:
+        (element,) = build((item,))
+        fails = not_(element)
+        return (fails if is_all else not_(fails),)
+
+    (decided,) = for_loop(items, step, (comprehension,), until="comprehension")
+    return [not_(decided) if is_all else decided]
 
 
 def selected(items: Iterable[Any], build: Build) -> Any:

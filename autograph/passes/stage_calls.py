@@ -97,7 +97,7 @@ class StageCalls(ExpressionPass):
         )
 
     def is_left_alone(self, callee: gast.expr) -> bool:
-        if is_call_of(callee, self.context.ag, "listed", "gone_through"):
+        if is_call_of(callee, self.context.ag, "listed", "gone_through", "tested"):
             return True
         if isinstance(callee, gast.Attribute) and (
             isinstance(callee.value, LITERALS) or id(callee.value) in self.names.lists

@@ -5,6 +5,8 @@
     [x * y for x in s for y in t]
             ==>  ag__.joined(s, lambda items: [ag__.listed(t)(lambda items: [x * y for y in items]) for x in items])
     sum(f(x) for x in t)         ==>  sum(ag__.gone_through(t)(lambda items: (f(x) for x in items)))
+    any(f(x) for x in t)         ==>  any(ag__.tested(t, 'any')(lambda items: (f(x) for x in items)))
+    all(x < n for x in t if x)   ==>  all(ag__.tested(t, 'all')(lambda items: (x < n if x else True for x in items)))
     {f(x) for x in t if x > 0}   ==>  {f(x) for x in ag__.known(t, 'set') if ag__.decided(x > 0, 'set')}
 
 Provably static parts stay: items that are literals or strings, and conditions that only Python decides. Sets and dicts
@@ -25,6 +27,8 @@ from .expression_pass import ExpressionPass
 
 LISTED = Template("$ag.listed($items)($build)")
 GONE_THROUGH = Template("$ag.gone_through($items)($build)")
+ANY = Template("$ag.tested($items, 'any')($build)")
+ALL = Template("$ag.tested($items, 'all')($build)")
 SELECTED = Template("$ag.selected($items, $build)")
 JOINED = Template("$ag.joined($items, $build)")
 ONLY = Template("$ag.only($test, lambda: $element)")
@@ -42,9 +46,13 @@ QUESTIONS = frozenset({
     "isspace", "isupper", "islower", "match", "search", "fullmatch", "exists", "isfile", "isdir", "is_file",
     "is_dir", "hasattr", "callable", "issubclass", "isinstance",
 })  # fmt: skip
-# Builtins that consume a generator, and those that make a list of it.
-USERS = frozenset({"sum", "any", "all", "min", "max", "sorted"})
-MAKERS = frozenset({"list", "tuple"})
+# Builtins that consume a generator, by the form that it gets. `any` and `all` may stop before its end.
+USERS = {
+    **dict.fromkeys(("sum", "min", "max", "sorted"), GONE_THROUGH),
+    "any": ANY,
+    "all": ALL,
+    **dict.fromkeys(("list", "tuple"), LISTED),
+}
 ORDERINGS = (gast.Lt, gast.LtE, gast.Gt, gast.GtE, gast.Eq, gast.NotEq)
 PARTS = (gast.Name, gast.Attribute, gast.Subscript, gast.BinOp)
 
@@ -52,7 +60,7 @@ PARTS = (gast.Name, gast.Attribute, gast.Subscript, gast.BinOp)
 class StageComprehensions(ExpressionPass):
     name = "stage_comprehensions"
     concerns = frozenset({gast.ListComp, gast.GeneratorExp, gast.SetComp, gast.DictComp})
-    emits = frozenset({gast.BoolOp})
+    emits = frozenset({gast.BoolOp, gast.IfExp, gast.UnaryOp})
 
     def visit_ListComp(self, node: Any) -> Any:
         new = self.children(node)
@@ -65,7 +73,7 @@ class StageComprehensions(ExpressionPass):
     def visit_Call(self, node: Any) -> Any:
         new = self.children(node)
         name = getattr(node.func, "id", None)
-        if not self.active or name not in USERS | MAKERS or name in self.names.bound:
+        if not self.active or name not in USERS or name in self.names.bound:
             return new
         if not self.context.is_builtin(name):
             return new
@@ -76,8 +84,7 @@ class StageComprehensions(ExpressionPass):
             or not self.is_movable(node.args[0])
         ):
             return new
-        shape = LISTED if name in MAKERS else GONE_THROUGH
-        argument = self.written(new.args[0], list(node.args[0].generators), shape)
+        argument = self.written(new.args[0], list(node.args[0].generators), USERS[name])
         return evolve(new, args=[argument, *new.args[1:]])
 
     def visit_SetComp(self, node: Any) -> Any:
@@ -133,6 +140,8 @@ class StageComprehensions(ExpressionPass):
             return self.built(JOINED, node, inner, [])
         if not _chooses(before[0]):
             return self.built(plain, node, node.elt, tests)
+        if plain in (ANY, ALL):
+            return self.built(plain, node, _decisive(test, node.elt, plain is ALL), [])
         element = ONLY.expression(node.elt, ag=self.context.ag, test=test, element=node.elt)
         return self.built(SELECTED, node, element, [])
 
@@ -143,6 +152,13 @@ class StageComprehensions(ExpressionPass):
         inner = evolve(generator, iter=at(load(name), generator.iter), ifs=ifs)
         build = lambda_of([name], evolve(node, elt=element, generators=[inner]))
         return shape.expression(node, ag=self.context.ag, items=generator.iter, build=build)
+
+
+def _decisive(test: gast.expr | None, element: gast.expr, is_all: bool) -> Any:
+    """Return what decides in the place of an element with a condition: one that is left out does not decide."""
+    if not isinstance(element, gast.Compare):  # make it a bool
+        element = at(gast.UnaryOp(gast.Not(), at(gast.UnaryOp(gast.Not(), element), element)), element)
+    return at(gast.IfExp(test, element, at(gast.Constant(is_all, None), element)), element)
 
 
 def _chooses(generator: Any) -> bool:

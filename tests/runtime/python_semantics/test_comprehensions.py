@@ -66,6 +66,24 @@ def test_the_result_is_a_list_like_any_other() -> None:
     agrees(f, ([1, 2, 3],), converted=True)
 
 
+def test_any_and_all_compute_no_element_after_the_one_that_decides() -> None:
+    def f(xs):
+        computed = 0
+
+        def is_large(x):
+            nonlocal computed
+            computed += 1
+            return x > 2
+
+        found = [any(is_large(x) for x in xs), all(is_large(x) for x in xs)]
+        found += [any(is_large(x) for x in xs if x > 1), all(is_large(x) for x in xs if x > 1 if x < 9)]
+        found += [any(x for x in xs if x > 2), all(x - 3 for x in xs if x > 2)]
+        return found, computed
+
+    for xs in ([1, 2, 3, 4], [3, 4], [1], [9, 1]):
+        agrees(f, (xs,), converted=True)
+
+
 def test_only_the_chosen_elements_are_computed() -> None:
     counter = tf.Variable(0)
 
