@@ -91,6 +91,14 @@ def caught_at(error: BaseException) -> Where | None:
     """Return the line of user code whose `except` caught `error`; None if none did, or other code.
 
     The traceback of an exception begins with the function that caught it, at a line of the body of its `try`.
+
+    >>> try:
+    ...     int("one")
+    ... except ValueError as error:
+    ...     caught_at(error).line
+    2
+    >>> caught_at(ValueError()) is None
+    True
     """
     entry = error.__traceback__
     if entry is None or is_own_file(entry.tb_frame.f_code.co_filename) or not _is_users(entry.tb_frame):

@@ -196,13 +196,15 @@ class TestParts:
             with no_threads():
                 os.sched_setaffinity(0, [min(processors)])
             run()
+            freed: set[int] = set()
             end = time.monotonic() + 60
             while len(set(here)) < 2 and len(processors) > 1:  # until the caller and another thread run parts
-                for task in tasks() - before:  # it has slept on that processor
+                freed |= tasks() - before
+                for task in freed:  # it has slept on that processor
                     os.sched_setaffinity(task, processors)
                 run()
                 assert time.monotonic() < end
-            while any(os.sched_getaffinity(task) != processors for task in tasks() - before):
+            while any(os.sched_getaffinity(task) != processors for task in freed):
                 assert time.monotonic() < end
         finally:
             with no_threads():
