@@ -1,8 +1,8 @@
 """Reroll calls: consecutive calls of one native function become a loop over a table of their operands.
 
-    repeated(x, w, a)                        around ← [x, w, a, v, b, …]         the addresses that calls use
+    repeated(x, w, a)                        bases ← [x, w, a, v, b, …]          the addresses that calls use
     repeated(a, v, b)                ==>     for i < 500:
-    repeated(b, u, c)                            p, q, r ← around[table[i]]
+    repeated(b, u, c)                            p, q, r ← bases[table[i]]
     …                                            repeated(p, q, r)
 
 A deep network has hundreds of calls with dozens of operands each. Printing and compiling them took LLVM, and Python,
@@ -69,12 +69,12 @@ def _callee(instruction: Any, callees: set[int]) -> int | None:
 class _Columns:
     """The operands of calls, one column for each parameter: `fixed` ones, and columns of numbers in a table.
 
-    The numbers are positions in the array of `places`, or else pairs: positions in `around`, and offsets.
+    The numbers are positions in the array of `places`, or else pairs: positions in `bases`, and offsets.
     """
 
     def __init__(self, calls: Sequence[Any], places: AddressArray) -> None:
         self.places = places
-        self.around: dict[Any, int] = {}
+        self.bases: dict[Any, int] = {}
         self.fixed: dict[int, Any] = {}
         self.listed: dict[int, int] = {}  # from parameters to columns of the table
         self.paired: dict[int, int] = {}  # to the first of two columns
@@ -88,7 +88,7 @@ class _Columns:
             else:
                 self.paired[i] = len(self._numbers)
                 pairs = [*map(_place, column)]
-                self._numbers.append([self.around.setdefault(base, len(self.around)) for base, _ in pairs])
+                self._numbers.append([self.bases.setdefault(base, len(self.bases)) for base, _ in pairs])
                 self._numbers.append([offset for _, offset in pairs])
         self.fit = max(map(max, self._numbers), default=0) <= _MOST
 
@@ -113,7 +113,7 @@ def _rerolled(e: Any, block: Any, first: int, calls: Sequence[Any], columns: _Co
     loop, after = (e.function.append_basic_block(name) for name in ("loop", "after"))
     _split(block, first + len(calls), after)
     del block.instructions[first:]
-    around = _stored(e, block, columns.around)
+    bases = _stored(e, block, columns.bases)
     table = columns.table()
     e.b.position_at_end(block)
     rows = e.module.host.constant(e, table)
@@ -133,7 +133,7 @@ def _rerolled(e: Any, block: Any, first: int, calls: Sequence[Any], columns: _Co
     for parameter, column in columns.listed.items():
         operands[parameter] = address(columns.places.array, column)
     for parameter, column in columns.paired.items():
-        base = address(around, column)
+        base = address(bases, column)
         operands[parameter] = b.gep(base, [number(column + 1)], source_etype=integer(8))
     b.call(calls[0].callee, [operands[parameter] for parameter in range(len(operands))])
     following = b.add(i, word(1), flags=("nuw", "nsw"))
