@@ -34,17 +34,17 @@
 #include <string.h>
 #include <time.h>
 
-#define MOST 16         /* threads that run a loop */
-#define PIECES 8        /* parts for each thread, if there are enough iterations */
+#define MOST 16          /* threads that run a loop */
+#define PIECES 8         /* parts for each thread, if there are enough iterations */
 #define SLOTS 4
-#define SPINS 30000     /* polls for work before a thread sleeps, about 600 microseconds: to wake it takes up to 100 */
-#define POLLS 2000      /* polls for the last part before a caller sleeps */
+#define SPINS 30000      /* polls for work before a thread sleeps, about 600 microseconds: to wake it takes up to 100 */
+#define POLLS 2000       /* polls for the last part before a caller sleeps */
 #define PATIENCE 500000  /* nanoseconds without a processor, beyond half of the own work, that show a busy machine, */
-#define ABSENCE 16       /* and how many times as long helpers run the loops then: */
+#define ABSENCE 16       /* and how many times as long it counts as busy then: */
 #define LONGEST 50000000 /* as so many nanoseconds at most, since a process that was stopped has lost minutes */
 #define LONG 200000      /* nanoseconds of work from which helpers run a loop, since to wake them takes a tenth */
 #define FRESH 100000     /* nanoseconds for which a reading of a thread's clock, a system call, serves further loops */
-#define REST 500000     /* nanoseconds without wakes after one that no thread followed in time: less than SPINS take */
+#define REST 500000      /* nanoseconds without wakes after one that no thread followed in time: less than SPINS take */
 
 #if defined(__x86_64__) || defined(__i386__)
 #define PAUSE() __builtin_ia32_pause()
@@ -247,7 +247,7 @@ static void look_for_neighbors(int64_t start)
     if (end - start < PATIENCE) return;
     work = read_clock(CLOCK_THREAD_CPUTIME_ID) - seen.work;
     lost = end - seen.time - work;
-    seen.time = 0;
+    seen.time = 0; /* the next loop reads the clock again */
     if (lost < work / 2 + PATIENCE) return;
     atomic_store(&pool.is_for_helpers, work >= LONG);
     atomic_store(&pool.busy, end + ABSENCE * (lost < LONGEST ? lost : LONGEST));
