@@ -42,7 +42,7 @@ CHEAP = 2
 """Values that cost at most as much as this many additions are recomputed instead of stored."""
 
 READ_ONCE = 8
-"""Values that cost at most as much, and are read once, are not stored: memory costs more."""
+"""Values that are read once, and cost at most as much as this many additions, are not stored: memory costs more."""
 
 DEEPEST = 200
 """Expressions deeper than this are materialized, to bound recursion in Python and LLVM."""
