@@ -182,8 +182,9 @@ def _compiled_handler() -> _Handler:
         if first >= units
     )
     size = len(code.co_code) // 2 - units
-    # Each row of a line table covers at most eight units; these are at no line.
-    lines = bytes(0xF8 | min(8, size - done) - 1 for done in range(0, size, 8))
+    # Each row of a line table covers at most eight units; these are at the line of what comes before them. An
+    # error in the handler, as at the recursion limit, has that line in its traceback.
+    lines = b"".join(bytes((0xE8 | min(8, size - done) - 1, 0)) for done in range(0, size, 8))
     return _Handler(code.co_code[start:], call + 1 - start, rows, lines, code.co_stacksize)
 
 

@@ -15,6 +15,7 @@ from agc import autograph
 from agc.autograph import traceback_filter
 from agc.runtime.core.call_slot import CallSlot
 from agc.runtime.ir import source_location
+from support.versions import converted_version
 
 KERAS = os.path.dirname(importlib.util.find_spec("keras").origin) + os.sep
 
@@ -386,6 +387,23 @@ def test_the_handler_handles_every_function_body(filtered, body, observed):
                 call(lambda: 1)
     finally:
         sys.settrace(before)
+
+
+def test_at_the_recursion_limit_each_entry_of_a_traceback_has_a_line():
+    """Pytest fails on an entry without one."""
+
+    def endless(n):
+        return n >= 0 and endless(n + 1)
+
+    def later(frames):
+        return later(frames - 1) if frames else converted_version(endless)(0)
+
+    for frames in range(12):  # the limit comes in each function once, also in the handler
+        error = failure(lambda frames=frames: later(frames))
+        assert isinstance(error, RecursionError)
+        while error is not None:
+            assert None not in [line for _, line in traceback.walk_tb(error.__traceback__)]
+            error = error.__context__
 
 
 def test_files_that_record_operations_exist():
