@@ -127,7 +127,7 @@ class EagerCall:
         self.is_plain = ListType not in map(type, self.kinds)
         self.compute, self.tail = _kernel(op, inputs, specs, attributes)
         self.is_closed = is_closed(op)
-        depends_on_shapes = op.fills is not None or op.has(SIZE_QUERY)
+        depends_on_shapes = op.fills is not None or (op.has(SIZE_QUERY) and not any(map(_is_list, inputs)))
         if self.is_closed and (depends_on_shapes or not positions) and _are_few(specs):
             found = results._array.copy()
             self.compute, self.tail = lambda *arrays: found.copy(), ()
@@ -326,6 +326,11 @@ def _result(found: Any, dtype: Any, kind: Any) -> Any:
     if type(kind) is ListType:
         return EagerArray(found, kind)
     return EagerTensor(found if type(found) is np.ndarray else np.asarray(found, dtype), kind)
+
+
+def _is_list(x: Any) -> bool:
+    """Return whether an operand is a list, whose number of elements is no part of its type."""
+    return type(x) is not Constant and isinstance(x.spec, ListType)
 
 
 def _are_few(specs: Sequence[Any]) -> bool:

@@ -12,6 +12,7 @@ from agc.runtime.ops.framework import kept_calls
 from agc.runtime.ops.framework import op as op_module
 from agc.runtime.ops.framework.eager_calls import MOST, EagerCall
 from agc.runtime.ops.framework.op import REGISTRY
+from agc.runtime.ops.lists.tensor_list import list_extend_rows, list_new, list_size
 from support.each_case import each_case
 from support.eager_calls import kept_by
 
@@ -128,6 +129,18 @@ def test_calls_with_a_tensor_array_are_kept(language: str) -> None:
         array.write(3, x)
     nested = tf.ragged.constant([[1.0], [2.0, 3.0]])
     assert nested.to_list() == [[1.0], [2.0, 3.0]]
+
+
+def test_the_size_of_an_array_is_asked_in_each_call() -> None:
+    for _ in range(2):
+        array = tf.TensorArray(tf.int32, 0, dynamic_size=True)
+        for i in range(5):
+            assert array.size().numpy() == i
+            array = array.write(array.size(), i * i)
+        assert array.stack().numpy().tolist() == [0, 1, 4, 9, 16]
+    for items in ([7], [7, 8], [7, 8, 9], []):
+        elements = list_extend_rows(list_new(tf.int32, ()), tf.constant(items, tf.int32))
+        assert list_size(elements).numpy() == len(items)
 
 
 @pytest.fixture
