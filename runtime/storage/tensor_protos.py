@@ -111,6 +111,8 @@ def parsed(message: bytes) -> Array:
         return _filled(found.elements(dtype), 0, count).reshape(shape)
     if len(content) != count * dtype.size:
         raise ValueError(f"{len(content)} bytes do not fill the shape {shape}")
+    if dtype.is_bool:  # native code relies on bytes of 0 and 1
+        return (np.frombuffer(content, np.uint8) != 0).reshape(shape)
     return np.frombuffer(content, dtype.numpy.newbyteorder("<")).astype(dtype.numpy).reshape(shape)
 
 

@@ -77,7 +77,8 @@ def _(input_bytes: Array, out_type: Any, little_endian: bool, fixed_length: int 
             f"{out_type.name}"
         )
     stored = out_type.numpy.newbyteorder("<" if little_endian else ">")
-    numbers = packed(texts).view(stored).astype(out_type.numpy)
+    content = packed(texts)
+    numbers = content != 0 if out_type.is_bool else content.view(stored).astype(out_type.numpy)
     return numbers.reshape(*items.shape, length // out_type.size)
 
 

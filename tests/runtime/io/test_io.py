@@ -31,10 +31,21 @@ def values(staged, call, *args):
         (b"\x00\x00\x80\x3f", tf.float32, {}, [1.0]),
         (b"", tf.int32, {}, []),
         (b"\x01", tf.bool, {}, [True]),
+        (b"\x00\x02\xff", tf.bool, {}, [False, True, True]),
     ],
 )
 def test_decode_raw(staged, text, dtype, options, expected):
     assert values(staged, lambda t: io.decode_raw(t, dtype, **options), tf.constant(text)) == expected
+
+
+def test_bytes_of_truth_values_become_0_and_1():
+    """Native code relies on this: it looks at one bit only."""
+    message = b"\x08\x0a\x12\x04\x12\x02\x08\x03\x22\x03\x00\x02\xff"  # dtype, shape, tensor_content
+    for found in (io.parse_tensor(message, tf.bool), io.decode_raw(b"\x00\x02\xff", tf.bool)):
+        assert found.numpy().view(np.uint8).tolist() == [0, 1, 1]
+        for jit in (False, True):
+            count = tf.function(lambda x: tf.reduce_sum(tf.cast(x, tf.int32)), jit_compile=jit)
+            assert count(found).numpy() == 2
 
 
 @STAGED
