@@ -7,13 +7,15 @@ The size that the header of an array declares is compared with that of its file 
 
 from __future__ import annotations
 
+import sys
 import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
+from .. import dtypes
 from ..errors import DataLossError
 from . import regular_files
 from .corruption import FAULTS, element_count, read_exactly
@@ -62,26 +64,21 @@ class NpzArrays(Mapping[str, Array]):
             raise DataLossError(f"{name!r} of {self._path} is damaged: {error}") from None
 
     def _read(self, entry: zipfile.ZipInfo) -> Array:
+        if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise ValueError(f"NumPy does not write the compression {entry.compress_type}")
         if entry.file_size > _MOST_EXPANSION * entry.compress_size + 1024:
             raise ValueError(f"{entry.compress_size} bytes cannot hold {entry.file_size}")
         with self._archive.open(entry) as stream:
-            version = np.lib.format.read_magic(stream)
-            if version not in ((1, 0), (2, 0)):
-                raise ValueError(f"the version {version} of its format is not known")
-            reader = np.lib.format.read_array_header_1_0
-            shape, is_transposed, dtype = (
-                reader if version == (1, 0) else np.lib.format.read_array_header_2_0
-            )(stream)
+            shape, is_transposed, dtype = _header(stream)
+            if dtype.kind not in "US":
+                dtypes.as_dtype(dtype)
             if dtype.hasobject or dtype.names is not None or dtype.itemsize == 0:
                 raise ValueError(f"its dtype is {dtype}")
             size = element_count(shape) * dtype.itemsize
             if size > entry.file_size:
                 raise ValueError(f"{entry.file_size} bytes do not fill {dtype}{list(shape)}")
             content = read_exactly(stream, size, self._path)
-        array = np.frombuffer(content, dtype).reshape(shape, order="F" if is_transposed else "C")
-        if dtype.kind in "US":
-            return np.array([_text(item) for item in array.ravel().tolist()], object).reshape(shape)
-        return array.astype(dtype.newbyteorder("="))
+        return _elements(content, dtype).reshape(shape, order="F" if is_transposed else "C")
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._entries)
@@ -90,5 +87,30 @@ class NpzArrays(Mapping[str, Array]):
         return len(self._entries)
 
 
-def _text(item: Any) -> bytes:
-    return item.encode() if isinstance(item, str) else bytes(item)
+def _header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Return the shape, whether the first axis is the fastest one, and the dtype."""
+    version = np.lib.format.read_magic(stream)
+    if version not in ((1, 0), (2, 0)):
+        raise ValueError(f"the version {version} of its format is not known")
+    is_first = version == (1, 0)
+    read = np.lib.format.read_array_header_1_0 if is_first else np.lib.format.read_array_header_2_0
+    try:
+        return read(stream)
+    except MemoryError:  # of Python's parser, which reads the header
+        raise ValueError("its header is nested too deeply") from None
+
+
+def _elements(content: bytes, dtype: np.dtype[Any]) -> Array:
+    """Return a vector of the elements; strings as bytes."""
+    if dtype.kind == "b":  # native code relies on bytes of 0 and 1
+        return np.frombuffer(content, np.uint8) != 0
+    if dtype.kind not in "US":
+        return np.frombuffer(content, dtype).astype(dtype.newbyteorder("="))
+    if dtype.kind == "U":
+        points = np.frombuffer(content, np.dtype(np.uint32).newbyteorder(dtype.byteorder))
+        if points.size and points.max() > sys.maxunicode:
+            raise ValueError("a character is not one of Unicode")
+    items = np.frombuffer(content, dtype).tolist()
+    texts = np.empty(len(items), object)
+    texts[:] = [item.encode() if isinstance(item, str) else item for item in items]
+    return texts

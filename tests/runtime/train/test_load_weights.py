@@ -104,8 +104,9 @@ def test_other_files_are_refused(module, tmp_path):
         tf.train.load_weights(module, tmp_path / "weights.npz")
 
 
-def npy(shape, data):
-    header = repr({"descr": "<f4", "fortran_order": False, "shape": shape}).encode().ljust(117) + b"\n"
+def npy(shape, data, descr="<f4"):
+    text = f"{{'descr': {descr!r}, 'fortran_order': False, 'shape': {shape}}}"
+    header = text.encode().ljust(117) + b"\n"
     return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + data
 
 
@@ -115,6 +116,32 @@ def test_an_array_that_is_larger_than_its_file_is_refused(shape, module, tmp_pat
         archive.writestr("step.npy", npy(shape, bytes(16)))
     with pytest.raises(tf.errors.DataLossError, match=r"weights\.npz is (damaged|truncated)"):
         tf.train.load_weights(module, tmp_path / "weights.npz", strict=False)
+
+
+@pytest.mark.parametrize(
+    ("shape", "descr", "method"),
+    [
+        ("-" * 9000 + "1", "<f4", zipfile.ZIP_STORED),
+        ("(2,)", "<M8[s]", zipfile.ZIP_STORED),
+        ("(4,)", "<U1", zipfile.ZIP_STORED),
+        ("(4,)", "<f4", zipfile.ZIP_LZMA),
+        ("(4,)", "<f4", zipfile.ZIP_BZIP2),
+    ],
+    ids=["a header that nests", "dates", "no characters of Unicode", "LZMA", "bzip2"],
+)
+def test_arrays_that_are_not_those_of_variables_are_refused(shape, descr, method, module, tmp_path):
+    with zipfile.ZipFile(tmp_path / "weights.npz", "w", method) as archive:
+        archive.writestr("step.npy", npy(shape, b"\xff" * 16, descr))
+    with pytest.raises(tf.errors.DataLossError, match=r"'step' of .*weights\.npz is damaged"):
+        tf.train.load_weights(module, tmp_path / "weights.npz", strict=False)
+
+
+def test_bytes_of_truth_values_become_0_and_1(tmp_path):
+    with zipfile.ZipFile(tmp_path / "weights.npz", "w") as archive:
+        archive.writestr("a.npy", npy((3,), b"\0\2\xff", "|b1"))
+    variables = {"a": tf.Variable([False] * 3)}
+    tf.train.load_weights(variables, tmp_path / "weights.npz")
+    assert variables["a"].numpy().view(np.uint8).tolist() == [0, 1, 1]
 
 
 def test_pickled_objects_are_refused(module, tmp_path):
