@@ -1,16 +1,18 @@
 """Serve a page on this machine, and make it anew when a source file changes.
 
-    GET /          the page; in it, `web/live.js` loads it again when the version changes
-    GET /version   the number of the version, and "…" while a newer one is being made
+    GET /KEY/          the page; in it, `web/live.js` loads it again when the version changes
+    GET /KEY/version   the number of the version, and "…" while a newer one is being made
 
 A program may run for long: a page that is being made is given up when a file changes again, or the server ends. The
 server listens on the loopback interface, and answers only requests that name it: other sites cannot read the page.
+Other users of the machine cannot, either: the key is random, and only the address that is printed has it.
 """
 
 from __future__ import annotations
 
 import html
 import os
+import secrets
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -22,6 +24,8 @@ MOST_FILES = 5000
 """The number of source files that are watched."""
 PATIENCE = 3.0
 """The seconds that a browser waits for a page until it gets the last one, or a note instead."""
+MOST_SILENCE = 30.0
+"""The seconds after which a connection without a request is closed."""
 
 
 class Making(Protocol):
@@ -41,6 +45,7 @@ class PageServer(ThreadingHTTPServer):
 
     def __init__(self, make: Callable[[], Making], folder: str, port: int = 0) -> None:
         self.version = 0
+        self.root = f"/{secrets.token_urlsafe(16)}/"
         self._make = make
         self._folder = folder
         self._lock = threading.Lock()
@@ -52,7 +57,7 @@ class PageServer(ThreadingHTTPServer):
 
     @property
     def address(self) -> str:
-        return f"http://127.0.0.1:{self.server_port}/"
+        return f"http://127.0.0.1:{self.server_port}{self.root}"
 
     def refresh(self) -> None:
         """Start to make the page if a file has changed since the last start."""
@@ -96,14 +101,15 @@ class PageServer(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     server: PageServer
+    timeout = MOST_SILENCE
 
     def do_GET(self) -> None:
         host = (self.headers.get("Host") or "").rpartition(":")[0]
         if host not in ("127.0.0.1", "localhost"):
             self.send_error(403)
-        elif self.path == "/":
+        elif self.path == self.server.root:
             self._answer("text/html", self.server.page())
-        elif self.path == "/version":
+        elif self.path == f"{self.server.root}version":
             self._answer("text/plain", self.server.state())
         else:
             self.send_error(404)

@@ -5,7 +5,7 @@ let version = null;
 async function look() {
   const show = (name, on) => document.body.classList.toggle(name, on);
   try {
-    const state = await (await fetch("/version")).text();
+    const state = await (await fetch("version")).text();
     const found = parseInt(state);
     if (version !== null && found !== version) location.reload();
     version = found;

@@ -94,7 +94,7 @@ def test_served_pages_follow_the_file_from_an_error_until_the_end(served, folder
     (folder / "collatz.py").write_text(text + "return\n")
     process, get = served("collatz.py::collatz", "27", "--no-run")
     wait_for(get, "1")
-    assert "outside function" in get() and "/version" in get()
+    assert "outside function" in get() and 'fetch("version")' in get()
     (folder / "collatz.py").write_text(text)
     wait_for(get, "2")
     assert model_of(get())["title"] == "collatz"

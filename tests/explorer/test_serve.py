@@ -2,6 +2,7 @@
 
 import http.client
 import os
+import socket
 import threading
 
 import pytest
@@ -61,7 +62,7 @@ def save(folder, text, at):
 
 def get(server, path, **headers):
     connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=120)
-    connection.request("GET", path, headers=headers)
+    connection.request("GET", server.root + path, headers=headers)
     answer = connection.getresponse()
     text = answer.read().decode()
     connection.close()
@@ -69,29 +70,29 @@ def get(server, path, **headers):
 
 
 def test_pages_are_made_anew_when_a_file_changes(server, tmp_path):
-    assert get(server, "/") == (200, "x = 1\n")
-    assert get(server, "/version") == (200, "1")
+    assert get(server, "") == (200, "x = 1\n")
+    assert get(server, "version") == (200, "1")
     save(tmp_path, "x = 2\n", at=2)
-    assert get(server, "/") == (200, "x = 2\n")
-    assert get(server, "/version") == (200, "2")
+    assert get(server, "") == (200, "x = 2\n")
+    assert get(server, "version") == (200, "2")
 
 
 def test_a_page_that_takes_long_is_announced(server, may_end, monkeypatch):
     monkeypatch.setattr(serve, "PATIENCE", 0.01)
     may_end.clear()
-    assert "The program is running" in get(server, "/")[1]
-    assert get(server, "/version") == (200, "0…")
+    assert "The program is running" in get(server, "")[1]
+    assert get(server, "version") == (200, "0…")
 
 
 def test_a_page_that_takes_long_is_given_up_when_a_file_changes(server, may_end, makings, tmp_path):
     may_end.clear()
-    get(server, "/version")
+    get(server, "version")
     save(tmp_path, "x = 2\n", at=2)
-    assert get(server, "/version") == (200, "0…")
+    assert get(server, "version") == (200, "0…")
     assert [each.stopped for each in makings] == [True, False]
     may_end.set()
-    assert get(server, "/") == (200, "x = 2\n")
-    assert get(server, "/version") == (200, "1")
+    assert get(server, "") == (200, "x = 2\n")
+    assert get(server, "version") == (200, "1")
 
 
 def test_the_page_that_is_being_made_ends_with_the_server(tmp_path, may_end):
@@ -103,12 +104,30 @@ def test_the_page_that_is_being_made_ends_with_the_server(tmp_path, may_end):
     assert making.stopped
 
 
-def test_other_sites_and_paths_get_nothing(server):
-    assert get(server, "/", Host="evil.example:80")[0] == 403
-    assert get(server, "/model.py")[0] == 404
+def test_other_sites_and_paths_get_nothing(server, makings):
+    assert get(server, "", Host="evil.example:80")[0] == 403
+    assert get(server, "model.py")[0] == 404
+    assert get(server, "../version")[0] == 404
     assert server.server_address[0] == "127.0.0.1"
+    assert not makings
+
+
+def test_other_users_do_not_know_the_address(server, makings):
+    assert server.address == f"http://127.0.0.1:{server.server_port}{server.root}"
+    for path in ("/", "/version", "//version", f"/{'A' * 22}/"):
+        connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=120)
+        connection.request("GET", path)
+        assert connection.getresponse().status == 404
+        connection.close()
+    assert not makings
+
+
+def test_connections_without_a_request_are_closed(server, monkeypatch):
+    monkeypatch.setattr(serve._Handler, "timeout", 0.05)
+    with socket.create_connection(server.server_address, timeout=120) as connection:
+        assert connection.recv(1) == b""
 
 
 def test_errors_are_pages_that_load_again():
     page = note_page("error: <b>")
-    assert "error: &lt;b&gt;" in page and "/version" in page
+    assert "error: &lt;b&gt;" in page and 'fetch("version")' in page
