@@ -147,8 +147,9 @@ def _array(argument: Argument) -> Any:
 
     path = argument.value
     try:
-        array = np.load(path, allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
+        with open(path, "rb") as file:
+            array = np.load(file, allow_pickle=False)
+    except Exception as error:  # NumPy raises errors of many classes for damaged files, also MemoryError
         reason = (
             getattr(error, "strerror", None) or "it is not an array that numpy.save has written"
         ).lower()

@@ -181,6 +181,22 @@ def test_tensors(tmp_path, monkeypatch, text, dtype, value):
     assert tensor.numpy().tolist() == value if hasattr(tensor.numpy(), "tolist") else tensor.numpy() == value
 
 
+def npy(shape, descr="<f4"):
+    header = f"{{'descr': {descr!r}, 'fortran_order': False, 'shape': {shape}}}\n".encode()
+    return b"\x93NUMPY\1\0" + len(header).to_bytes(2, "little") + header
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"text", b"PK\3\4" + bytes(50), npy((1 << 40,)), npy("-" * 9000 + "1"), npy((1,), "|O")],
+    ids=["empty", "text", "no archive", "a shape that is larger than memory", "a header that nests", "objects"],
+)  # fmt: skip
+def test_files_that_are_no_arrays(tmp_path, content):
+    (tmp_path / "array.npy").write_bytes(content)
+    with pytest.raises(CommandError) as caught:
+        value_of(parse(f"@{tmp_path}/array.npy"), tf)
+    assert "array.npy`: it is not an array that numpy.save has written" in caught.value.diagnostic.title
+
+
 def test_dicts_of_tensors():
     value = value_of(parse("{'w': [1.0], 'inner': {'b': 2}}"), tf)
     assert (value["w"].dtype, value["inner"]["b"].dtype) == (tf.float32, tf.int32)
