@@ -33,6 +33,11 @@ _LABEL_GAP = 7  # blanks between the longest noted line and the labels next to t
 _BOLD, _RED, _YELLOW, _BLUE = "\x1b[1m", "\x1b[1;31m", "\x1b[1;33m", "\x1b[34m"
 _CYAN, _RESET = "\x1b[36m", "\x1b[0m"
 
+# Controls of terminals become pictures or U+FFFD, each one column wide: C0 without tab and line feed, C1, and
+# the marks that reorder text.
+_PICTURES = {code: 0x2400 + code for code in range(32) if code not in (9, 10)} | {127: 0x2421}
+_PICTURES |= dict.fromkeys([*range(0x80, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)], 0xFFFD)
+
 
 class Where(NamedTuple):
     """A place in a source file. Lines and columns count from 1, as editors show them; 0 means unknown.
@@ -49,17 +54,17 @@ class Where(NamedTuple):
     source: str | None = None  # the text of the line, when it cannot be looked up in the file
 
     def text(self) -> str | None:
-        """Return the source line without its line break, or None if it is unknown.
+        """Return the source line without its line break, with visible controls; None if it is unknown.
 
         >>> Where("made_up.py", 1, source="x = 1\\n").text()
         'x = 1'
         """
         text = self.source if self.source is not None else linecache.getline(self.file, self.line)
-        return text.rstrip() or None
+        return visible(text.rstrip()) or None
 
     def __str__(self) -> str:
         numbers = [str(number) for number in (self.line, self.column) if number]
-        text = ":".join([shown_path(self.file), *numbers])
+        text = ":".join([visible(shown_path(self.file), is_line=True), *numbers])
         return f"{text}, in {self.function}" if self.function else text
 
 
@@ -100,12 +105,13 @@ class Diagnostic(NamedTuple):
         """
         paint = _painted if color else _plain
         style = _RED if self.level == "error" else _YELLOW
-        lines = [f"{paint(f'{self.level}[{self.code}]', style)}: {paint(self.title, _BOLD)}"]
+        title = visible(self.title, is_line=True)
+        lines = [f"{paint(f'{self.level}[{self.code}]', style)}: {paint(title, _BOLD)}"]
         if self.where is not None:
             lines.append(f"  {paint('-->', _BLUE)} {self.where}")
             lines += _excerpt(self.where, self.label, self.notes, paint)
         advice = ("why", self.why), ("fix", self.fix)
-        lines += [f"{paint(f'{key}:', _CYAN)} {text}" for key, text in advice if text]
+        lines += [f"{paint(f'{key}:', _CYAN)} {visible(text)}" for key, text in advice if text]
         return "\n".join(lines)
 
     def to_json(self) -> str:
@@ -167,6 +173,19 @@ def _as_dict(value: Any) -> Any:
     if hasattr(value, "_asdict"):
         return {key: _as_dict(part) for key, part in value._asdict().items()}
     return [_as_dict(part) for part in value] if isinstance(value, tuple) else value
+
+
+def visible(text: str, is_line: bool = False) -> str:
+    r"""Return a text whose characters do not control a terminal; with `is_line`, not even a line feed.
+
+    Names of files and lines of source may be a stranger's.
+
+    >>> visible("a\x1b[31m\n"), visible("a\n", is_line=True)
+    ('a␛[31m\n', 'a␊')
+    """
+    if text.isprintable():
+        return text
+    return text.translate(_PICTURES).replace("\n", "␊" if is_line else "\n")
 
 
 def _plain(text: str, style: str) -> str:

@@ -56,6 +56,20 @@ def test_color_adds_only_escapes():
     assert re.sub(r"\x1b\[[\d;]*m", "", colored) == TEXT
 
 
+def test_text_of_others_does_not_control_the_terminal():
+    """A name or a line could set the title of the window, hide text, or begin a line that a CI server obeys."""
+    line = Where("a\x1b]0;x\x07\n::error::b.py", 1, 11, 14, source="x = 1 # \u202e\x9b \x1b[2J")
+    found = Diagnostic("AGC303", "bad `\x1b[31m`\n::stop", line, why="\x1b[1m", fix="a\nb").format()
+    assert found == (
+        "error[AGC303]: bad `␛[31m`␊::stop\n"
+        "  --> a␛]0;x␇␊::error::b.py:1:11\n"
+        " 1 | x = 1 # \ufffd\ufffd ␛[2J\n"
+        "   |           ^^^\n"
+        "why: ␛[1m\n"
+        "fix: a\nb"
+    )
+
+
 def test_json_holds_everything():
     data = json.loads(DIAGNOSTIC.to_json())
     assert data["code"] == "AGC201"
