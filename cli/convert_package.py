@@ -20,7 +20,7 @@ from functools import partial
 from typing import NamedTuple
 
 from agc import autograph
-from agc.autograph.errors import Diagnostic, Where
+from agc.autograph.errors import Diagnostic, Where, visible
 
 from . import output, parallel, sources
 from .errors import BAD_USAGE, FAILED, FAULT, INTERNAL, OK, CommandError, fault, problem, show
@@ -56,7 +56,7 @@ def converted(folder: str, options: Way) -> tuple[Texts | None, int]:
     """Return the text of each converted module, and the exit code; show all errors.
 
     If there are some, there is no text, unless the way is to keep going."""
-    paths = [path for path in contents(folder) if path.endswith(".py")]
+    paths = [path for path in contents(folder) if sources.is_module(os.path.join(folder, path))]
     if not paths:
         raise problem(BAD_USAGE, f"there is no Python file in `{folder}`", fix="name a folder with modules")
     results = parallel.results(partial(_converted, folder, options), paths, options.jobs)
@@ -70,7 +70,7 @@ def converted(folder: str, options: Way) -> tuple[Texts | None, int]:
     if options.keep_going and sys.stderr is not None:
         print(
             f"left as they are, {len(problems)} of {len(paths)} modules:",
-            *problems,
+            *(visible(path, is_line=True) for path in problems),
             sep="\n  ",
             file=sys.stderr,
         )

@@ -1,7 +1,7 @@
 """Find the files that `agc check PATH...` checks.
 
 a file            itself, whatever it is called; `-` is stdin
-a folder          every .py file in it, in the order of their names, but nothing in
+a folder          every .py file in it, in the order of their names, but no pipes, no devices, and nothing in
                   hidden folders, __pycache__, virtual environments, installed packages, build output
 --exclude GLOB    matches a name (`test_*.py`, `vendor`) or a path below the folder (`a/b/*.py`)
 """
@@ -36,7 +36,7 @@ def _below(folder: str, exclude: Sequence[str]) -> Iterator[str]:
         )
         for name in sorted(names):
             path = os.path.join(here, name)
-            if name.endswith(".py") and not _is_excluded(path, folder, exclude):
+            if sources.is_module(path) and not _is_excluded(path, folder, exclude):
                 yield os.path.normpath(path)
 
 

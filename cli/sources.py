@@ -71,6 +71,15 @@ def spelled(arguments: Sequence[str]) -> list[str]:
     return [f" {text}" if _NEGATIVE.match(text) else text for text in texts]
 
 
+def is_module(path: str) -> bool:
+    """Return whether a path in a folder is that of a module; a pipe or a device of this name could be endless.
+
+    >>> is_module(__file__), is_module("/dev/null"), is_module("no_such.py")
+    (True, False, True)
+    """
+    return path.endswith(".py") and (os.path.isfile(path) or not os.path.exists(path))
+
+
 def read(path: str) -> Source:
     """Return the source in the file `path`, or on stdin for `-`."""
     if path == STDIN:

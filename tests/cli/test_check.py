@@ -55,6 +55,17 @@ def found(result):
     return [(one["where"]["file"], one["where"]["line"], one["code"]) for one in findings]
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no pipes with names")
+@pytest.mark.parametrize("command", [["check", "p"], ["convert", "p", "--diff"]], ids=lambda parts: parts[0])
+def test_pipes_and_devices_in_a_folder_are_left_out(inside, project, command):
+    """To read one would never end, or take all memory."""
+    folder = project({"p/good.py": GOOD})
+    os.mkfifo(folder / "p/pipe.py")
+    os.symlink("/dev/zero", folder / "p/zero.py")
+    result = inside(*command)
+    assert (result.returncode, "pipe" in result.stdout, "zero" in result.stdout) == (0, False, False)
+
+
 def test_nothing_found(inside, project):
     project({"good.py": GOOD})
     result = inside("check", "good.py")
