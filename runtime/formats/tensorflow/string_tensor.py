@@ -37,9 +37,11 @@ def decode_strings(content: bytes, count: int) -> tuple[Array, int]:
         length, at = read_varint(content, at)
         lengths.append(length)
     check, at = content[at : at + 4], at + 4
+    if len(content) - at != sum(lengths):
+        raise ValueError(f"the lengths of strings do not add up to {len(content) - at}")
     crc = _crc_of_lengths(lengths)
-    if len(content) - at != sum(lengths) or check != struct.pack("<I", masked(crc)):
-        raise ValueError("the lengths of strings do not match their checksum or the size")
+    if check != struct.pack("<I", masked(crc)):
+        raise ValueError("the lengths of strings do not match their checksum")
     crc = crc32c(content[at:], crc32c(check, crc))
     found = np.empty(count, object)
     for number, length in enumerate(lengths):
