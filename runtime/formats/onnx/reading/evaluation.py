@@ -26,6 +26,8 @@ def run_nodes(graph: NodeGraph, known: Values) -> list[Any]:
     """Run the nodes of a graph, and enter their results in `known`."""
     for node in graph.nodes:
         results = _results(node, known)
+        if any(node.outputs[len(results) :]):
+            raise ValueError(f"the node {node} has {len(results)} results, not {len(node.outputs)}")
         known.update((name, value) for name, value in zip(node.outputs, results, strict=False) if name)
     return [known[name] for name in graph.outputs]
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from ....errors import DataLossError, UnimplementedError
 from .operators.registry import OPERATORS
-from .protos import array_of
+from .protos import TensorReader
 
 _PREFIXES = {"": "", "ai.onnx.ml": "ml."}
 _MOST_NESTED = 50
@@ -80,7 +80,7 @@ class GraphReader:
     """
 
     def __init__(self, model: Any, folder: Path) -> None:
-        self._folder = folder
+        self._tensors = TensorReader(folder)
         self._functions = {(_domain(each.domain), each.name, each.overload): each for each in model.functions}
         self._bodies: dict[Any, tuple[NodeGraph, int]] = {}
         self._count = 0
@@ -93,7 +93,7 @@ class GraphReader:
             proto.name,
             [value.name for value in proto.input],
             [value.name for value in proto.output],
-            {tensor.name: array_of(tensor, self._folder) for tensor in proto.initializer},
+            {tensor.name: self._tensors.array(tensor) for tensor in proto.initializer},
             [self._node(each, scope) for each in proto.node],
         )
 
@@ -153,7 +153,7 @@ class GraphReader:
         if kind in ("STRING", "STRINGS"):
             return proto.s.decode() if kind == "STRING" else tuple(text.decode() for text in proto.strings)
         if kind == "TENSOR":
-            return array_of(proto.t, self._folder)
+            return self._tensors.array(proto.t)
         if kind == "GRAPH":
             return self._graph(proto.g, scope.inner())
         if kind not in _FIELDS:
@@ -192,7 +192,7 @@ def check_names(graph: NodeGraph, path: Path, outer: frozenset[str] = frozenset(
             check_names(inner, path, frozenset(known))
         if node.body is not None:
             check_names(node.body, path)
-        known.update(node.outputs)
+        known.update(name for name in node.outputs if name)
     unknown = [name for name in graph.outputs if name not in known]
     if unknown:
         raise DataLossError(f"{path} is damaged: its result {unknown[0]!r} is not defined")

@@ -318,6 +318,68 @@ def test_external_data_are_inside_of_the_folder_and_of_the_file(entries, message
     assert loaded(helper.make_model(graph).SerializeToString(), folder)().numpy().tolist() == [1.0, 2.0]
 
 
+def external(name, start, size, kind=F):
+    tensor = TensorProto(name=name, data_type=kind, dims=[size], data_location=TensorProto.EXTERNAL)
+    for key, value in {"location": "data", "offset": start, "length": size * (4 if kind == F else 1)}.items():
+        tensor.external_data.add(key=key, value=str(value))
+    return tensor
+
+
+def test_tensors_share_parts_of_external_data(tmp_path):
+    """A file of a few bytes does not become many arrays."""
+    (tmp_path / "data").write_bytes(np.float32([1, 2, 3]).tobytes() + b"\0\2\xff")
+    parts = [
+        external("a", 0, 2),
+        external("b", 8, 1),
+        external("c", 0, 2),
+        external("d", 12, 3, TensorProto.BOOL),
+    ]
+    names = [tensor.name for tensor in parts]
+    graph = helper.make_graph(
+        [helper.make_node("Identity", [name], [f"{name}_"]) for name in names], "g", [],
+        [helper.make_tensor_value_info(f"{name}_", F, None) for name in names], parts,
+    )  # fmt: skip
+    model = loaded(helper.make_model(graph).SerializeToString(), tmp_path)
+    assert [each.numpy().tolist() for each in model()] == [[1, 2], [3], [1, 2], [False, True, True]]
+    first, again = (model.weights[name]._array for name in "ac")
+    assert np.shares_memory(first, again)
+    for other in (external("e", 4, 2), external("e", 0, 1), external("e", 8, 4, TensorProto.BOOL)):
+        changed = helper.make_model(graph)
+        changed.graph.initializer.append(other)
+        with pytest.raises(tf.errors.DataLossError, match="'e' overlaps another one in 'data'"):
+            loaded(changed.SerializeToString(), tmp_path)
+
+
+def test_calls_of_a_function_share_its_constants(tmp_path):
+    constant = onnx.numpy_helper.from_array(np.float32([1, 2]), "k")
+    nodes = [
+        helper.make_node("Constant", [], ["k"], value=constant),
+        helper.make_node("Add", ["a", "k"], ["b"]),
+    ]
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("own", 1)]
+    function = helper.make_function("own", "F", ["a"], ["b"], nodes, opsets[:1], ["q"])
+    calls = [helper.make_node("F", ["x"], [f"y{i}"], domain="own", q=i) for i in range(2)]
+    graph = helper.make_graph(
+        calls, "g", [helper.make_tensor_value_info("x", F, [2])],
+        [helper.make_tensor_value_info("y1", F, [2])],
+    )  # fmt: skip
+    proto = helper.make_model(graph, functions=[function], opset_imports=opsets)
+    model = loaded(proto.SerializeToString(), tmp_path)
+    assert model([1.0, 1.0]).numpy().tolist() == [2.0, 3.0]
+    first, second = (node.body.nodes[0].attrs["value"] for node in model._graph.nodes)
+    assert first is second
+
+
+@pytest.mark.parametrize(
+    ("outputs", "result", "message"),
+    [(["y", "z"], "z", "Relu has 1 results, not 2"), (["y", ""], "", "its result '' is not defined")],
+)
+def test_results_that_no_operator_has_are_refused(outputs, result, message, tmp_path):
+    nodes = [helper.make_node("Relu", ["x"], outputs)]
+    with pytest.raises((ValueError, tf.errors.DataLossError), match=message):
+        model_of(nodes, tmp_path, outputs=[result])(np.zeros((2, 3), np.float32))
+
+
 def test_a_tensor_with_too_few_data_is_refused(tmp_path):
     tensor = TensorProto(name="w", data_type=F, dims=[2**40], raw_data=b"\0" * 8)
     graph = helper.make_graph([], "g", [], [helper.make_tensor_value_info("w", F, [2])], [tensor])
