@@ -16,7 +16,7 @@ from collections.abc import Callable
 from types import CodeType
 from typing import Any
 
-from ..staging import PYTHON, Backend, backends, unbound
+from ..staging import PYTHON, backends, unbound
 from ..traceback_filter import leaves_no_trace
 
 
@@ -114,7 +114,7 @@ def _within(value: Any, base: Any, name: str, *keys: Any) -> Any:
     for key in keys:
         target = target[key]
     backend = backends[type(target)]
-    return target if backend is PYTHON else _Within(base, name, value, target, keys, backend)
+    return target if backend is PYTHON else _Within(base, name, value, target, keys)
 
 
 try:
@@ -128,11 +128,9 @@ else:
 class _Within:
     """A backend's value in an attribute: assigning an item assigns the attribute."""
 
-    def __init__(
-        self, base: Any, name: str, value: Any, target: Any, keys: tuple[Any, ...], backend: Backend
-    ) -> None:
+    def __init__(self, base: Any, name: str, value: Any, target: Any, keys: tuple[Any, ...]) -> None:
         self._base, self._name, self._value = base, name, value
-        self._target, self._keys, self._backend = target, keys, backend
+        self._target, self._keys = target, keys
 
     @leaves_no_trace
     def __getitem__(self, key: Any) -> Any:

@@ -28,7 +28,6 @@ _FLOATS = frozenset({"float", "double"})
 _FIXED = {"float": "<f", "double": "<d", "fixed32": "<I"}
 _TEXTS: dict[str, Any] = {"bytes": bytes, "string": str}
 SCALARS = frozenset({*CODES, *_TEXTS})
-_WORD = 1 << 64
 
 
 def checked(kind: str, values: Iterable[Any]) -> Any:

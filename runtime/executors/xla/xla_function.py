@@ -37,8 +37,6 @@ _MOST_SHAPES = 64
 _LARGE = 1 << 14
 """The size in bytes from which a variable that is only read becomes an array of JAX."""
 
-_shape_of = operator.attrgetter("shape")
-
 
 class XlaFunction(CompiledFunction):
     """A graph that is compiled by XLA for each combination of shapes that it is run with."""
