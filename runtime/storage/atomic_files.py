@@ -10,6 +10,7 @@ its writer lives, so that leftovers of killed writers are recognized (`locks.rem
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
 import secrets
@@ -17,7 +18,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO
 
-from .locks import lock_open
+from .locks import exclusive, lock_open
+
+_OF_DISKS = frozenset({
+    errno.EACCES, errno.EFBIG, errno.EIO, errno.ENOSPC, errno.EPERM, errno.EROFS, getattr(errno, "EDQUOT", errno.ENOSPC)
+})  # fmt: skip
 
 
 class Draft:
@@ -36,11 +41,16 @@ class Draft:
                 return
             self.discard()  # removed as a leftover before it was locked
 
+    def complete(self) -> None:
+        """Flush all data to the disk: what can fail for lack of space has been done then."""
+        if not self.stream.closed:
+            self.stream.flush()
+            os.fsync(self.stream.fileno())
+            self.stream.close()
+
     def publish(self, path: Path) -> None:
         """Make the written data the content of `path`, in one step."""
-        self.stream.flush()
-        os.fsync(self.stream.fileno())
-        self.stream.close()
+        self.complete()
         os.replace(self._path, path)
         flush_folder(path.parent)
 
@@ -56,12 +66,22 @@ class Draft:
 
 @contextlib.contextmanager
 def drafted(path: Path) -> Iterator[Draft]:
-    """Yield a draft of `path`, discarded at the end of the block unless it is published; folders are made."""
-    draft = Draft(path)
+    """Yield a draft of `path`, discarded at the end of the block unless it is published; folders are made.
+
+    An OSError of the disk names `path`.
+    """
     try:
-        yield draft
-    finally:
-        draft.discard()
+        draft = Draft(path)
+        try:
+            yield draft
+        finally:
+            draft.discard()
+    except OSError as error:
+        if error.errno in _OF_DISKS and (
+            error.filename is None or drafts_of(path.name).search(error.filename)
+        ):
+            error.filename = os.fspath(path)
+        raise
 
 
 @contextlib.contextmanager
@@ -82,10 +102,20 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
 
 
 def write_files(folder: Path, content: Mapping[str, bytes]) -> None:
-    """Write the files of a folder by their paths. The first is written last: readers look for it."""
-    for name in reversed(list(content)):
-        with replacing(folder / name) as stream:
-            stream.write(content[name])
+    """Write the files of a folder by their paths: first all drafts, then all names, so that a full disk changes none.
+
+    The first is named last: readers look for it.
+    """
+    with contextlib.ExitStack() as stack:
+        drafts = {}
+        for name in reversed(list(content)):
+            drafts[name] = stack.enter_context(drafted(folder / name))
+            drafts[name].stream.write(content[name])
+            drafts[name].complete()
+        if len(content) > 1:  # of two writers, the last one wins with all files
+            stack.enter_context(exclusive(folder))
+        for name, draft in drafts.items():
+            draft.publish(folder / name)
 
 
 def drafts_of(name: str) -> re.Pattern[str]:

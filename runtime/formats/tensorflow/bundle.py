@@ -23,7 +23,7 @@ import numpy as np
 from ... import dtypes
 from ...errors import NotFoundError, UnimplementedError
 from ...storage import regular_files
-from ...storage.atomic_files import drafted, replacing
+from ...storage.atomic_files import drafted
 from ...storage.corruption import element_count, read_exactly, reading
 from ...storage.crc32c import crc32c, masked
 from ...storage.tensor_protos import NUMBERS
@@ -53,7 +53,7 @@ def data_path(prefix: str, shard: int = 0, shards: int = 1) -> Path:
 def write_bundle(prefix: str, tensors: Mapping[str, Array]) -> None:
     """Write arrays by name as a bundle of one data file; strings are bytes in an array of objects.
 
-    The index is written last; files of the same names are replaced one after the other.
+    Files of the same names are replaced one after the other, once both are written: a full disk changes none.
     """
     header = BundleHeader()
     entries = {b"": header.serialized()}
@@ -70,9 +70,12 @@ def write_bundle(prefix: str, tensors: Mapping[str, Array]) -> None:
             entry = BundleEntry(NUMBERS[dtype.name], shape, 0, offset, len(content), masked(crc))
             entries[name.encode()] = entry.serialized()
             offset += len(content)
-        draft.publish(data_path(prefix))
-    with replacing(index_path(prefix)) as stream:
-        stream.write(write_table(entries))
+        draft.complete()
+        with drafted(index_path(prefix)) as index:
+            index.stream.write(write_table(entries))
+            index.complete()
+            draft.publish(data_path(prefix))
+            index.publish(index_path(prefix))
 
 
 class BundleReader:

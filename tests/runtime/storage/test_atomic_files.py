@@ -4,7 +4,7 @@ import os
 import stat
 
 import pytest
-from agc.runtime.storage.atomic_files import replacing
+from agc.runtime.storage.atomic_files import replacing, write_files
 
 
 def test_the_old_content_stays_when_writing_fails(tmp_path):
@@ -33,3 +33,14 @@ def test_files_have_the_usual_permissions(tmp_path):
     (tmp_path / "usual").write_bytes(b"")
     modes = {stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("values", "usual")}
     assert len(modes) == 1
+
+
+def test_no_file_of_a_folder_is_replaced_when_one_cannot_be_written(tmp_path):
+    for name in ("first", "second"):
+        (tmp_path / name).write_bytes(b"old")
+    with pytest.raises(OSError):  # the name of its draft is too long
+        write_files(tmp_path, {"first": b"new", "n" * 250: b"new", "second": b"new"})
+    assert [(tmp_path / name).read_bytes() for name in ("first", "second")] == [b"old", b"old"]
+    assert sorted(os.listdir(tmp_path)) == ["first", "second"]
+    write_files(tmp_path, {"first": b"new", "second": b"new"})
+    assert [(tmp_path / name).read_bytes() for name in ("first", "second")] == [b"new", b"new"]

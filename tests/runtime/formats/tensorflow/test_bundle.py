@@ -1,12 +1,13 @@
 """Bundles of tensors: all dtypes, several files, slices, and damage."""
 
+import errno
 import os
 
 import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime import dtypes
-from agc.runtime.formats.tensorflow import bundle_entries, slices
+from agc.runtime.formats.tensorflow import bundle, bundle_entries, slices
 from agc.runtime.formats.tensorflow.bundle import BundleReader, data_path, index_path, write_bundle
 from agc.runtime.formats.tensorflow.bundle_entries import BundleEntry, BundleHeader
 from agc.runtime.formats.tensorflow.slices import Extent, slice_key
@@ -26,6 +27,18 @@ def test_numbers_of_each_dtype_are_read_again(dtype, shape, tmp_path):
     assert found.dtype == array.dtype
     assert reader.dtype("x") is dtype
     np.testing.assert_array_equal(found, array)
+
+
+def test_data_stay_when_the_index_cannot_be_written(tmp_path, monkeypatch):
+    def full(entries):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    write_bundle(f"{tmp_path}/b", {"x": np.float32([1])})
+    monkeypatch.setattr(bundle, "write_table", full)
+    with pytest.raises(OSError, match=r"No space left on device: '.*b\.index'"):
+        write_bundle(f"{tmp_path}/b", {"x": np.float32([2])})
+    assert BundleReader(f"{tmp_path}/b").read("x").tolist() == [1.0]
+    assert len(os.listdir(tmp_path)) == 2
 
 
 def test_strings_are_read_again(tmp_path):
