@@ -1,52 +1,17 @@
-"""Every reader of files and messages: how a good one is made, how it is read, and how it is mutated.
+"""Every reader of files: how good files are made, and how they are read and mutated."""
 
-    Loader("csv", {"*": mutations.damaged}, write=…, read=…)
-
-`write(folder)` makes the files; `read(folder)` reads them to the end. `kinds` say how a file is mutated, by its name.
-"""
-
-import fnmatch
 import gzip
 import hashlib
 import json
 import os
 import zlib
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any, NamedTuple
 
 import agc.runtime as tf
 import numpy as np
 
 from . import mutations, tensorflow_files
-
-
-class Loader(NamedTuple):
-    """A way to read files that others may have written."""
-
-    write: Callable[[Path], Any]
-    read: Callable[[Path], Any]
-    kinds: dict[str, Any] = {"*": mutations.mutated}  # never changed
-    seal: Callable[[Path], None] | None = None
-    names_file: bool = True
-    """Whether errors name the file."""
-    has_bounded_memory: bool = True
-    """Whether memory is bounded by the size of the files."""
-    change: Callable[[Path, Any], None] | None = None
-    """The mutation of a folder, instead of that of one of its files."""
-
-    def damage(self, folder, rng):
-        """Mutate one file of a folder; its checksums fit again, most of the time."""
-        if self.change is not None:
-            self.change(folder, rng)
-            return
-        files = sorted(path for path in folder.rglob("*") if path.is_file())
-        path = rng.choice(files)
-        kind = next(self.kinds[pattern] for pattern in self.kinds if fnmatch.fnmatch(path.name, pattern))
-        path.write_bytes(kind(path.read_bytes(), rng))
-        if self.seal is not None and rng.random() < 0.7:
-            self.seal(folder)
-
+from .content_loaders import CONTENT_LOADERS
+from .loader import Loader
 
 TENSORS = {
     "float32": [[1.5, 2.0], [3.0, 4.0]], "int64": [1, -2, 3], "string": ["a", "bc", ""], "bool": True,
@@ -362,4 +327,5 @@ LOADERS = {
     "converted module": Loader(_write_code, _read_code, RAW),
     "object file": Loader(_write_object_file, _read_object_file, RAW),
     "vocabulary": Loader(_text_file("words", b"a,1\nb,2.5\nc,3\n"), _read_vocabulary, RAW),
+    **CONTENT_LOADERS,
 }  # fmt: skip
