@@ -9,7 +9,7 @@
     opt_levels.py            the LLVM passes that a graph is worth; codegen_switches.py: those of code generation
     compile_graph.py         all steps from a graph to LLVM IR; ../../functionalize has the first ones
     value_specialization.py  specialization for the values of integers that shapes depend on
-    compilation_unit.py      one graph as one LLVM module
+    compilation_unit.py      one graph as one LLVM module; host_addresses.py: its addresses of the process
     codegen/                 emission of IR: region_lowering.py lowers the operations of a graph,
                              index_builder.py emits indices (affine.py) and addresses,
                              materialization.py computes lazy values (lazy_values.py) in loop nests,

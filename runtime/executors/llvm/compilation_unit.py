@@ -4,7 +4,7 @@
     int32 kernel(inputs…, outputs…, thread state)      0: done; 1: a check failed; 2: interrupted
 
 The text of the module is part of its key in the object cache. Large constants and Python objects are not in
-the text: their addresses are in the table `host`, which is filled when the code is loaded.
+the text: their addresses are in a table (host_addresses.py), which is filled when the code is loaded.
 """
 
 from __future__ import annotations
@@ -14,11 +14,9 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from ...functionalize.errors import CannotCompileError
 from ...functionalize.varying_shapes import VaryingType
-from ...ir.graph import Graph, Operation
+from ...ir.graph import Graph
 from ...ir.structured import is_loop
 from ...ir.value_types import ListType, TensorType
 from . import llvm_engine
@@ -29,11 +27,11 @@ from .codegen.function_builder import Emitter
 from .codegen.instrumentation import Instrumentation
 from .codegen.lazy_values import Buffer, LazyValue, Scalar
 from .codegen.liveness import operands_of
-from .codegen.llvm_types import Register, constant_at, integer, ir, pointer, word
+from .codegen.llvm_types import Register, integer, ir, pointer, word
 from .codegen.outlining import instructions_of, is_slot, move_slots, new_function, redirect
 from .codegen.region_lowering import Region
 from .codegen.reroll_calls import AddressArray, reroll_calls
-from .kernel_callbacks import Callback, Sizes
+from .host_addresses import HostAddresses
 from .list_abi import content, has_dynamic_size
 from .lowering.list_boundary import export_list, import_list, import_tensor, tensors_handed_over
 from .opt_levels import Level, level
@@ -44,59 +42,6 @@ _MANY = 64
 """The number of arguments from which the kernel loads them from memory."""
 
 _NONE: Mapping[int, int] = {}
-
-_EMBEDDED = 1024
-"""Maximum size in bytes of a constant that is embedded in the module."""
-
-
-class Host:
-    """The table of host addresses that are known only when the code is loaded, and the constants of the module."""
-
-    def __init__(self, module: Any) -> None:
-        self._module = module
-        self.variable = ir().GlobalVariable(module, pointer(), "host")
-        self.variable.type = pointer()
-        self.numbers: dict[str, int] = {}
-        self.arrays: dict[str, np.ndarray[Any, Any]] = {}
-        self.callbacks: list[Callback] = []
-        self._constants: dict[Any, Any] = {}
-
-    @property
-    def kind(self) -> Any:
-        return ir().ArrayType(pointer(), 0)
-
-    def number(self, name: str) -> int:
-        """Return the index of a name in the table."""
-        return self.numbers.setdefault(name, len(self.numbers))
-
-    def kernel(self, operation: Operation, shapes: Sequence[Sizes]) -> tuple[str, str]:
-        """Register the kernel of an operation as a callback; return the names of its two functions."""
-        self.callbacks.append(Callback(operation, shapes))
-        number = len(self.callbacks) - 1
-        return f"compute {number}", f"hand_over {number}"
-
-    def constant(self, e: Emitter, array: np.ndarray[Any, Any]) -> Register:
-        """Return the address of a constant's elements."""
-        if array.nbytes > _EMBEDDED:
-            name = f"array{id(array)}"
-            if name not in self._constants:
-                self._constants[name] = f"constant{len(self.arrays)}"
-                self.arrays[self._constants[name]] = array
-            return e.host(self._constants[name])
-        key = (array.tobytes(), array.dtype.itemsize)
-        if key not in self._constants:
-            kind = ir().ArrayType(integer(8), max(array.nbytes, 1))
-            value = ir().Constant(kind, bytearray(array.tobytes() or b"\0"))
-            made = constant_at(self._module, f"constant.{len(self._constants)}", value)
-            made.align = 64
-            self._constants[key] = made
-        return self._constants[key]
-
-    def finish(self) -> None:
-        """Set the final size of the table."""
-        kind = ir().ArrayType(pointer(), max(len(self.numbers), 1))
-        self.variable.value_type = kind
-        self.variable.initializer = ir().Constant(kind, None)
 
 
 class CompilationUnit:
@@ -120,7 +65,7 @@ class CompilationUnit:
         self._donors = donors
         self._donation = donation
         self.module = ir().Module("agc")
-        self.host = self.module.host = Host(self.module)
+        self.host = self.module.host = HostAddresses(self.module)
         self.module.kept = Arena(self.module)
         self.module.callees = {}
         self._tasks = tasks or Tasks()
