@@ -24,9 +24,10 @@ _OPERATIONS = {
     "image_resize": "resize resize_grad resize_nearest_neighbor resize_nearest_neighbor_grad",
     "indexing": "gather gather_nd getitem put_back_item put_back_part setitem slice split split_sizes unstack",
     "linear_solve": "cholesky det inv slogdet solve",
+    "list_gathers": "array_gather array_picked array_spread",
     "list_ops": (
-        "array_add array_concat array_gather array_one array_picked array_split array_spread array_sum "
-        "list_count list_extend list_extend_rows list_reverse"
+        "array_add array_concat array_one array_split array_sum list_count list_extend list_extend_rows "
+        "list_reverse"
     ),
     "math_functions": (
         "abs acos acosh angle asin asinh atan atanh bessel_i0 bessel_i0e bessel_i1 bessel_i1e cos cosh "

@@ -1,14 +1,13 @@
-"""Lower operations on whole lists: sums of gradients, gathers, and concatenations.
+"""Lower operations on whole lists: sums of gradients, and concatenations.
 
 s.1 = array_sum s, t           s[i] ← s[i] + t[i]; the shorter list is padded with zeros
 s.1 = array_add s, y, i        s has one element; y is added at the key i:  s[0][i] ← s[0][i] + y
-y = array_gather s, [2, 0]     y[0] ← s[2];  y[1] ← s[0]
 s.1 = list_extend s, t         the elements of t after those of s
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -18,14 +17,14 @@ from .... import dtypes
 from ....functionalize.list_lengths import SizedSpec
 from ....ir.graph import Operation
 from ....ops.lists.accumulator_list import ROWS
-from ..codegen.dynamic_sizes import Size, is_sized
+from ..codegen.dynamic_sizes import Size
 from ..codegen.function_builder import Emitter
 from ..codegen.lazy_values import Buffer, Index, LazyValue, Scalar
 from ..codegen.llvm_types import Register, integer
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError, lowers, site_of
 from . import elementwise
-from .casts import converted, rounded
+from .casts import rounded
 from .dynamic_slices import sized_parts
 from .indexing import in_range, key_parts, selected
 from .list_memory import Cells, List, Lists, One, UnallocatedArray, copied, made
@@ -123,93 +122,6 @@ def _(
     return List(cells)
 
 
-# Many elements at once
-
-
-def _indices(region: Region, node: LazyValue) -> list[Register]:
-    """Return the elements of a vector of indices, in registers."""
-    found = region.settled(node)
-    indexes = [Index(node.shape, [(0, len(node.shape), region.e.word(i))]) for i in range(node.size)]
-    return [converted(region.e, found.at(region.e, index), found.dtype, dtypes.int64) for index in indexes]
-
-
-_MOST = 64
-"""The number of elements up to which a loop over indices is unrolled."""
-
-
-def _each(region: Region, node: LazyValue, take: Callable[[Register, Register], None]) -> None:
-    """Emit `take(position, index)` for each index."""
-    e = region.e
-    if not is_sized(node.shape) and node.size <= _MOST:
-        for number, index in enumerate(_indices(region, node)):
-            take(e.word(number), index)
-        return
-    found = region.settled(node)
-    with times(e, e.word(node.size)) as number:
-        index = Index(node.shape, [(0, len(node.shape), number)])
-        take(number, converted(e, found.at(e, index), found.dtype, dtypes.int64))
-
-
-@lowers("array_gather", sized=True)
-def _(region: Region, operation: Operation, array: LazyValue, indices: LazyValue) -> LazyValue:
-    e = region.e
-    cells = cells_of(array)
-    where = Buffer.new(e, cells.dtype, (*indices.shape, *cells.shape))
-
-    def take(number: Register, index: Register) -> None:
-        e.demand(e.b.icmp_unsigned("<", index, cells.length(e)))
-        offset = e.times(number, cells.bytes)
-        row = e.b.gep(where.address, [offset], inbounds=True, source_etype=integer(8))
-        _copy(e, cells, cells.at(e, index), row)
-
-    _each(region, indices, take)
-    return where
-
-
-def _copy(e: Emitter, cells: Cells, source: Register, target: Register) -> None:
-    e.copy(target, source, cells.bytes)
-
-
-@lowers("array_picked", sized=True)
-def _(region: Region, operation: Operation, array: LazyValue, places: LazyValue) -> LazyValue:
-    """Gather elements; elements beyond the end are zero."""
-    e = region.e
-    spec: Any = operation.outputs[0].spec
-    source = made(e, array, spec.element).cells
-    cells = Cells(e, spec.element, None, False)
-    cells.reset(e, e.word(places.size))
-
-    def take(number: Register, index: Register) -> None:
-        with e.where(e.b.icmp_unsigned("<", index, source.length(e))):
-            _copy(e, cells, source.at(e, index), cells.at(e, number))
-
-    _each(region, places, take)
-    return List(cells)
-
-
-@lowers("array_spread", sized=True)
-def _(region: Region, operation: Operation, array: LazyValue, places: LazyValue) -> LazyValue:
-    e = region.e
-    spec: Any = operation.outputs[0].spec
-    source = made(e, array, spec.element).cells
-    cells = Cells(e, spec.element, None, False)
-    cells.reset(e, e.word(0))
-    site = site_of(cells.dtype)
-
-    def take(number: Register, index: Register) -> None:
-        e.demand(e.b.icmp_signed(">=", index, e.word(0)))
-        cells.extend_to(e, e.plus(index, e.word(1)))
-        with e.where(e.b.icmp_signed("<", number, source.length(e))):
-            into, more = cells.at(e, index), source.at(e, number)
-            with region.loops(cells.shape, []) as index_in:
-                flat = index_in.flat(e)
-                total = add(e, site, e.load(cells.dtype, into, flat), e.load(cells.dtype, more, flat))
-                e.store(cells.dtype, into, flat, total)
-
-    _each(region, places, take)
-    return List(cells)
-
-
 @lowers("array_concat", sized=True)
 def _(region: Region, operation: Operation, array: LazyValue) -> LazyValue:
     """Return all elements as one tensor, with the memory layout of the list."""
@@ -282,7 +194,7 @@ def _(region: Region, operation: Operation, array: LazyValue) -> LazyValue:
     cells.reset(e, length)
     with times(e, length) as number:
         last = e.b.sub(e.b.sub(length, e.word(1)), number)
-        _copy(e, cells, source.at(e, last), cells.at(e, number))
+        e.copy(cells.at(e, number), source.at(e, last), cells.bytes)
     return List(cells)
 
 
