@@ -4,6 +4,7 @@ memory      agc_take, agc_give, agc_fit       of an arena (arena.py)
 the GIL     agc_run, agc_interrupted, agc_call: it is released during long runs, and taken to check for signals and to
             call Python; a null slot means that this thread holds it, another slot has the thread state to take it with
 casts       __truncdfhf2                      which LLVM calls (codegen/half_floats.py)
+            __truncsfhf2, __extendhfsf2       which it calls where the processor lacks them
 """
 
 from __future__ import annotations
@@ -178,15 +179,79 @@ define half @__truncdfhf2(double %x) nounwind {
   %half = fptrunc float %result to half
   ret half %half
 }
+
+; The sum of a number below the normal ones of float16 and 0.5 has its fraction as last bits, rounded.
+define half @__truncsfhf2(float %x) nounwind {
+  %bits = bitcast float %x to i32
+  %sign = and i32 %bits, $sign
+  %size = xor i32 %bits, %sign
+  %cut = lshr i32 %size, 13
+  %last = and i32 %cut, 1
+  %biased = sub i32 %size, $bias
+  %added = add i32 %biased, 4095
+  %rounded = add i32 %added, %last
+  %normal = lshr i32 %rounded, 13
+  %magnitude = bitcast i32 %size to float
+  %sum = fadd float %magnitude, 0.5
+  %sum.bits = bitcast float %sum to i32
+  %small = sub i32 %sum.bits, $one.half
+  %is.small = icmp ult i32 %size, $smallest
+  %finite = select i1 %is.small, i32 %small, i32 %normal
+  %is.large = icmp uge i32 %size, $two.to.16
+  %number = select i1 %is.large, i32 31744, i32 %finite
+  %payload = and i32 %cut, 1023
+  %quiet = or i32 %payload, 32256
+  %is.nan = icmp ugt i32 %size, $infinity
+  %found = select i1 %is.nan, i32 %quiet, i32 %number
+  %high = lshr i32 %sign, 16
+  %signed = or i32 %found, %high
+  %pattern = trunc i32 %signed to i16
+  %half = bitcast i16 %pattern to half
+  ret half %half
+}
+
+define float @__extendhfsf2(half %x) nounwind {
+  %pattern = bitcast half %x to i16
+  %bits = zext i16 %pattern to i32
+  %size = and i32 %bits, 32767
+  %sign = xor i32 %bits, %size
+  %shifted = shl i32 %size, 13
+  %normal = add i32 %shifted, $bias
+  %units = uitofp i32 %size to float
+  %small = fmul float %units, 0x3E70000000000000
+  %small.bits = bitcast float %small to i32
+  %is.small = icmp ult i32 %size, 1024
+  %finite = select i1 %is.small, i32 %small.bits, i32 %normal
+  %is.nan = icmp ugt i32 %size, 31744
+  %special = select i1 %is.nan, i32 $quiet, i32 $infinity
+  %marked = or i32 %shifted, %special
+  %is.special = icmp uge i32 %size, 31744
+  %found = select i1 %is.special, i32 %marked, i32 %finite
+  %high = shl i32 %sign, 16
+  %signed = or i32 %found, %high
+  %float = bitcast i32 %signed to float
+  ret float %float
+}
 """
+
+_PATTERNS = {
+    "sign": 1 << 31,
+    "bias": (127 - 15) << 23,
+    "smallest": (127 - 14) << 23,
+    "one.half": (127 - 1) << 23,
+    "two.to.16": (127 + 16) << 23,
+    "infinity": 0xFF << 23,
+    "quiet": 0xFF << 23 | 1 << 22,
+}
+"""Bits of float32: numbers of this name, the least normal float16, and the difference of the exponents' biases."""
 
 NAMES = re.findall(r"^define \w+ @(\w+)", _TEXT, re.MULTILINE)
 """The symbols of the library."""
 
 
 def _text() -> str:
-    values = {"head": HEAD, "largest": LARGEST, "interrupted": INTERRUPTED}
-    return re.sub(r"\$(\w+)", lambda found: str(values[found[1]]), _TEXT)
+    values = {"head": HEAD, "largest": LARGEST, "interrupted": INTERRUPTED, **_PATTERNS}
+    return re.sub(r"\$([\w.]+)", lambda found: str(values[found[1]]), _TEXT)
 
 
 _FUNCTIONS = SharedCode("runtime library", COLD, _text, dict(zip(NAMES, NAMES, strict=True)))
