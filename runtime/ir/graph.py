@@ -205,8 +205,8 @@ class Graph:
     """
 
     __slots__ = (
-        "__weakref__", "_builder", "_is_scalar", "_live", "_naming", "inputs", "name", "operations", "ops",
-        "optimized_with", "outputs", "stateful",
+        "__weakref__", "_builder", "_is_scalar", "_live", "_naming", "inputs", "kinds", "name", "operations",
+        "ops", "optimized_with", "outputs", "stateful",
     )  # fmt: skip
 
     def __init__(
@@ -226,6 +226,7 @@ class Graph:
         self._is_scalar: bool | None = None
         self._live: tuple[Operation, ...] | None = None
         self._naming: late_binding.Naming | None = None
+        self.kinds: Any = None  # of the operations, once they are known: see operation_kinds.py
         self.optimized_with: Any = None  # the options of the optimizer, if the graph is its result
         self._builder: Any = None  # the builder that adds to the graph, if it can grow
 

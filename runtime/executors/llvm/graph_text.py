@@ -20,6 +20,7 @@ from agc.autograph.disk_cache import digest
 from ...ir import value_keys
 from ...ir.attribute_json import array_data, attribute_data, attribute_from
 from ...ir.graph import Graph, Operand, Operation, Value
+from ...ir.operation_kinds import kinds_of
 from ...ir.structured import is_call
 
 
@@ -59,18 +60,16 @@ class _Writer:
         write = self.numbers.extend
         write((len(scope), len(graph.operations), len(graph.outputs)))
         write([self._kind(value_keys.of_type(value), value) for value in graph.inputs])
-        for operation in graph.operations:
+        kinds = kinds_of(graph)
+        known = [self._kind(key, first) for key, first in zip(kinds.keys, kinds.first, strict=True)]
+        for kind, operation in zip(kinds.numbers, graph.operations, strict=True):
+            self.numbers.append(known[kind])
             self._operation(operation, scope)
         write([self._operand(each, scope) for each in graph.outputs])
 
     def _operation(self, operation: Operation, scope: dict[Operand, int]) -> None:
-        given, regions = operation.inputs, operation.regions
-        attrs = value_keys.of_attributes(operation.attrs) if operation.attrs else None
-        results = tuple([value_keys.of_type(value) for value in operation.outputs])
-        key = operation.op, attrs, results, len(given), len(regions), operation.device
-        self.numbers.append(self._kind(key, operation))
-        self.numbers += [scope[x] if x in scope else self._operand(x, scope) for x in given]
-        for region in regions:
+        self.numbers += [scope[x] if x in scope else self._operand(x, scope) for x in operation.inputs]
+        for region in operation.regions:
             if is_call(operation):
                 self.numbers.append(self.callee(region))
             else:
