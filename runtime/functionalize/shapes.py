@@ -23,6 +23,7 @@ from ..errors import OpError
 from ..ir.clone import are_same, with_parts
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from ..ir.op_def import OpDef
+from ..ir.operation_kinds import kinds_of
 from ..ir.value_types import AnySpec, ListType, TensorType
 from ..ops.arrays.getitem import select
 from ..ops.arrays.undefined_values import blank, of_size_zero
@@ -49,11 +50,18 @@ def specialized(graph: Graph, arguments: Sequence[AnySpec | Constant], with_size
         given if isinstance(given, Constant) else _input(value, given)
         for value, given in zip(graph.inputs, arguments, strict=True)
     ]
-    if are_same(operands, graph.inputs) and all(map(_says_all, graph.operations)):
+    if are_same(operands, graph.inputs) and _is_final(graph):
         return graph
     found = _Writer(with_sizes).region(graph, operands)
     parts = [(each.inputs, each.operations, each.outputs) for each in (found, graph)]
     return graph if all(map(are_same, *parts)) else found
+
+
+def _is_final(graph: Graph) -> bool:
+    """Return whether the types of all operations are final as long as the graph's inputs are unchanged."""
+    kinds = kinds_of(graph)
+    constant = [graph.operations[i] for i in kinds.constant]
+    return all(map(_says_all, kinds.first)) and all(map(_reads_values, constant))
 
 
 def _input(value: Value, spec: AnySpec) -> Value:
@@ -242,6 +250,10 @@ def _says_all(operation: Operation) -> bool:
     for value in operation.outputs:
         if not _is_settled(value) or (op.known is not None and value.dtype.is_integer):
             return False
+    return _reads_values(operation)
+
+
+def _reads_values(operation: Operation) -> bool:
     return Value in map(type, operation.inputs)
 
 

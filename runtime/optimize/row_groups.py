@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 from ..core.shapes import is_static
 from ..ir.graph import Graph, Operand, Operation
+from ..ir.operation_kinds import kinds_of
 from ..ir.value_types import TensorType
 from ..ops.framework import narrow_floats
 from ..ops.framework.fusion_traits import works_on_elements
@@ -171,7 +172,7 @@ def _is_last(axis: Any, rank: int) -> bool:
 
 def large_shapes(graph: Graph, least: int) -> Sequence[Shape]:
     """Return the shapes of matrices of at least so many bytes that operations of a graph compute."""
-    specs = [value.spec for operation in graph.operations for value in operation.outputs]
+    specs = [value.spec for operation in kinds_of(graph).first for value in operation.outputs]
     found: Any = dict.fromkeys([(spec.shape, spec.dtype) for spec in specs if isinstance(spec, TensorType)])
     large = [
         shape

@@ -18,6 +18,7 @@ import numpy as np
 from .. import dtypes, errors
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from ..ir.op_def import OpDef
+from ..ir.operation_kinds import typical_operations
 from ..ir.value_types import TensorType
 from ..ops.framework import narrow_floats
 from ..ops.framework.op_errors import OF_COMPUTING
@@ -30,6 +31,9 @@ WIDE = dtypes.float32
 
 def run(graph: Graph, computes: Callable[[OpDef], bool]) -> Graph:
     """Return the graph with operations on bfloat16 in float32, if native code `computes` them."""
+    typical = typical_operations(graph)
+    if not any(map(_is_narrow, graph.inputs)) and not any(map(_has_narrow, typical)):
+        return graph
     ops = {operation.op for operation in graph.walk() if any(map(_is_narrow, operation.inputs))}
     rule = _Widening()
     wide = (op for op in ops if op.name not in narrow_floats.EXACT and op is not cast_op and computes(op))
@@ -39,6 +43,10 @@ def run(graph: Graph, computes: Callable[[OpDef], bool]) -> Graph:
 
 def _is_narrow(operand: Operand) -> bool:
     return isinstance(operand.spec, TensorType) and operand.spec.dtype is NARROW
+
+
+def _has_narrow(operation: Operation) -> bool:
+    return any(map(_is_narrow, operation.outputs)) or any(map(_is_narrow, operation.inputs))
 
 
 def _wide_type(spec: Any) -> Any:
