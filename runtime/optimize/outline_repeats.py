@@ -15,6 +15,7 @@ part consists of some periods that follow one another in the graph, so that its 
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Sequence
@@ -25,6 +26,7 @@ import numpy as np
 from ..ir import value_keys
 from ..ir.clone import Substitution, clone_value, renewed, substitute
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
+from ..ir.operation_kinds import kinds_of
 from ..ir.traits import UPDATE
 from ..ir.value_types import TensorType
 from ..ops.framework.fusion_traits import works_on_elements
@@ -72,7 +74,9 @@ class _Part(NamedTuple):
 def run(graph: Graph) -> Graph:
     """Return the graph with its repeated parts as calls."""
     live = graph.live_operations()
-    sequences = [*_sequences(_symbols(live))] if len(live) > WORTH else []
+    if len(live) < len(graph.operations):
+        graph = Graph(graph.name, graph.inputs, live, graph.outputs)
+    sequences = [*_sequences(_symbols(graph))] if len(live) > WORTH else []
     calls = _Outliner(graph, live).calls(sequences) if sequences else {}
     if not calls:
         return graph
@@ -89,12 +93,15 @@ class _Outliner:
 
     def __init__(self, graph: Graph, live: Sequence[Operation]) -> None:
         self._live = live
-        # The operation of each value, and the number of the result.
-        self._made: dict[Operand, tuple[int, int]] = {}
+        self._made: dict[Operand, int] = {}  # the operation of each value
+        self._several: dict[Operand, int] = {}  # the number of each result of operations that have several
         self._last_use: dict[Operand, int] = {}
         for i, operation in enumerate(live):
-            for number, value in enumerate(operation.outputs):
-                self._made[value] = i, number
+            results = operation.outputs
+            for value in results:
+                self._made[value] = i
+            if len(results) > 1:
+                self._several.update(zip(results, itertools.count()))
             for operand in operation.inputs:
                 self._last_use[operand] = i
         self._last_use.update(dict.fromkeys(graph.outputs, len(live)))
@@ -161,11 +168,14 @@ class _Outliner:
         """Return a part, and where each operand of its operations comes from."""
         given: dict[Hashable, tuple[int, Operand]] = {}
         wires: list[int] = []
+        made, several = self._made, self._several
         for operation in self._live[start:stop]:
             for operand in operation.inputs:
-                maker, number = self._made.get(operand, (-1, 0))
+                maker = made.get(operand, -1)
                 if maker >= start:
-                    wires += (maker - start, number)
+                    wires.append(maker - start)
+                    if operand in several:
+                        wires.append(several[operand])
                 elif type(operand) is Value or _is_given(operand):  # type: ignore[arg-type]
                     number, _ = given.setdefault(_identity(operand), (-1 - len(given), operand))
                     wires.append(number)
@@ -205,29 +215,23 @@ class _Outliner:
         return Graph("repeated", tuple(inputs.values()), operations, substitute(outputs, known))
 
 
-def _symbols(operations: Sequence[Operation]) -> np.ndarray[Any, Any]:
+def _symbols(graph: Graph) -> np.ndarray[Any, Any]:
     """Return a number for each operation: equal ones differ only in operands that are values or large constants."""
-    numbers: dict[Hashable, int] = {}  # 0 for operations that may be in no part
-    found = []
-    for i, operation in enumerate(operations):
-        key = _key(operation)
-        number = numbers.get(key)
-        if number is None:
-            number = numbers[key] = len(numbers) + 1 if _may_move(operation) else 0
-        found.append(number or -i)
-    return np.array(found, np.int64)
-
-
-def _key(operation: Operation) -> Hashable:
-    """Return what equal operations have in common, besides the types of operands."""
-    op, given = operation.op, operation.inputs
-    attributes = value_keys.of_attributes(operation.attrs) if operation.attrs else None
-    results = tuple([value_keys.of_type(value) for value in operation.outputs])
-    key = op, attributes, results, len(given), operation.stateful, operation.regions
-    if Constant not in map(type, given):
-        return key
-    known = [(i, x) for i, x in enumerate(given) if type(x) is Constant and not _is_given(x)]
-    return *key, *[(i, value_keys.of_constant(x)) for i, x in known]
+    kinds, operations = kinds_of(graph), graph.operations
+    whole = np.array(kinds.numbers, np.int64) + 1
+    found = whole.copy()
+    count = len(kinds.first) + 1
+    numbers: dict[Hashable, int] = {}
+    for i in kinds.constant:
+        known = [
+            (j, x) for j, x in enumerate(operations[i].inputs) if type(x) is Constant and not _is_given(x)
+        ]
+        key = (kinds.numbers[i], *[(j, value_keys.of_constant(x)) for j, x in known])
+        if known:
+            found[i] = numbers.setdefault(key, count + len(numbers))
+    fixed = [number for number, first in enumerate(kinds.first, 1) if not _may_move(first)]
+    positions = np.arange(len(found))
+    return np.where(np.isin(whole, fixed), -positions, found)  # negative: equal to no other one
 
 
 def _may_move(operation: Operation) -> bool:
