@@ -54,24 +54,25 @@ class _Order:
         self._users: dict[Operand, list[Operation]] = defaultdict(list)  # updates
         self._made: dict[Operand, Operation] = {}  # by updates
         self._missing: dict[Operation, int] = {}  # operands of updates that are not computed yet
-        others: set[Operand] = set()  # results of operations that are no updates
+        read = {operand for each in updates for operand in each.inputs}
+        others = [each for each in live if each not in updates]
+        makers = {each for each in others if not read.isdisjoint(each.outputs)}
+        made = {value for each in makers for value in each.outputs}
         for operation in live:
             if operation not in updates:
-                others.update(operation.outputs)
                 continue
             self._made.update(dict.fromkeys(operation.outputs, operation))
             operands = dict.fromkeys(operation.inputs)
             for operand in operands:
                 self._users[operand].append(operation)
-            waits = sum(x in others or self._made.get(x) in self._missing for x in operands)
+            waits = sum(x in made or self._made.get(x) in self._missing for x in operands)
             if waits:
                 self._missing[operation] = waits
         self._done: set[Operation] = set()
-        for operation in live:
-            if operation not in updates:
-                self.operations.append(operation)
-                if not self._users.keys().isdisjoint(operation.outputs):
-                    self._emit(*self._completed(operation))
+        for operation in others:
+            self.operations.append(operation)
+            if operation in makers:
+                self._emit(*self._completed(operation))
         for operation in live:
             if operation in updates:
                 self._emit(operation)
