@@ -40,7 +40,10 @@ def without_variables(graph: Graph) -> tuple[Graph, list[int]]:
     writer = _Writer(graph, dict(zip(graph.inputs, inputs, strict=True)), keys, cells)
     assigned = [i for i in keys.values() if cells[i] is not inputs[i]]
     outputs = [*writer.outputs, *[cells[i] for i in assigned]]
-    return Graph(graph.name, inputs, tuple(writer.operations), outputs), assigned
+    plain = Graph(graph.name, inputs, tuple(writer.operations), outputs)
+    if next(graph.regions(), None) is None:
+        plain.optimized_with = graph.optimized_with  # there is no new state of loops and branches to simplify
+    return plain, assigned
 
 
 def _plain(value: Value) -> Value:
@@ -63,7 +66,7 @@ class _Writer:
                 write(self, operation)
             elif operation.op is CUSTOM:  # this graph is not differentiated any more
                 known.update(zip(operation.outputs, map(self._operand, operation.inputs), strict=False))
-            elif not any(isinstance(operand.spec, VariableType) for operand in operation.inputs):
+            elif keys.keys().isdisjoint(operation.inputs):
                 self.operations.append(reading(operation, known))
             elif operation.op in (COND, SWITCH, CALL):
                 self._branches(operation)

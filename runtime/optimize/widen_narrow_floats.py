@@ -42,6 +42,8 @@ def run(graph: Graph, computes: Callable[[OpDef], bool]) -> Graph:
 
 
 def _is_narrow(operand: Operand) -> bool:
+    if type(operand) is Constant:
+        return operand.dtype is NARROW
     return isinstance(operand.spec, TensorType) and operand.spec.dtype is NARROW
 
 
