@@ -187,6 +187,10 @@ def _reason(op: str) -> str:
     return "" if reason is None else f": {reason}"
 
 
+_ARGUMENTS = {"squeeze_dims": "axis"}
+"""Arguments of TensorFlow's Python that have another name than their attribute."""
+
+
 def call_raw(step: NodeStep, inputs: list[Any]) -> list[Any]:
     """Return the results of a node by its operation in `tf.raw_ops`."""
     node, found = step.node, step.signature
@@ -203,10 +207,10 @@ def call_raw(step: NodeStep, inputs: list[Any]) -> list[Any]:
         # TensorFlow's Python calls some arguments differently: `reduction_indices` is `axis`.
         name = argument.name if argument.name in names else names[position]
         arguments[name] = parts[0] if count is None else parts
-    attributes = read_attributes(node, found)
-    arguments |= {
-        name: value for name, value in attributes.items() if name in names and name not in arguments
-    }
+    for attribute, value in read_attributes(node, found).items():
+        name = _ARGUMENTS.get(attribute, attribute)
+        if name in names and name not in arguments:  # others are the dtypes and numbers of inputs
+            arguments[name] = value
     return _flat_results(found.outputs, function(**arguments))
 
 

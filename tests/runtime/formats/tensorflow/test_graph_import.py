@@ -1,8 +1,11 @@
 """Graphs of TensorFlow as functions of tensors: order, names of results, and damaged graphs."""
 
+import inspect
+
 import agc.runtime as tf
 import numpy as np
 import pytest
+from agc.runtime.formats.tensorflow import graph_import, signatures
 from agc.runtime.formats.tensorflow.graph_messages import GraphDef, NodeDef
 from agc.runtime.formats.tensorflow.import_graph_def import import_graph_def
 from agc.runtime.formats.tensorflow.node_programs import node_program
@@ -48,6 +51,29 @@ def test_results_are_named_by_their_numbers():
     values, places = import_graph_def(graph, {"x": X}, ["best", "best:1"])
     assert values.numpy().tolist() == [[1.0], [3.0]]
     assert places.numpy().tolist() == [[0], [0]]
+
+
+def test_squeeze_removes_only_its_axes():
+    """Its attribute is `squeeze_dims`, but the argument of `tf.raw_ops.Squeeze` is `axis`."""
+    squeeze = node("y", "Squeeze", "x", T=FLOAT)
+    squeeze.attr["squeeze_dims"].list.i.append(1)
+    graph = GraphDef(node=[node("x", "Placeholder"), squeeze])
+    assert import_graph_def(graph, {"x": tf.zeros([2, 1, 1])}, ["y"])[0].shape == (2, 1)
+    graph.node[1].ClearField("attr")
+    assert import_graph_def(graph, {"x": tf.zeros([2, 1, 1])}, ["y"])[0].shape == (2,)
+
+
+def test_no_attribute_of_an_operation_is_left_out():
+    """Only the dtypes and numbers of inputs are no arguments: they follow from the inputs."""
+    lost = []
+    for op in filter(graph_import.has_raw, signatures._lines()):
+        found = signatures.signature(op)
+        given = {part for each in found.inputs for part in (each.kind, each.number)}
+        taken = inspect.signature(getattr(tf.raw_ops, op)).parameters
+        names = {graph_import._ARGUMENTS.get(name, name) for name in found.attributes.keys() - given}
+        if op not in graph_import.RULES:
+            lost += [f"{op}: {name}" for name in names - taken.keys()]
+    assert lost == []
 
 
 def test_imported_graphs_are_traced_and_differentiated():
