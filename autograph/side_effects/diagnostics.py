@@ -158,7 +158,9 @@ def unsettled(names: Sequence[str]) -> StagingError:
     return _refusal(
         f"each trace of this block changes other objects: {', '.join(names[-3:])}",
         why=_WHY,
-        fix="let the block assign variables, and change objects after it",
+        fix="take keys from Python numbers, as of `for i in range(5)`: the text of a traced tensor is not its value"
+        if any("Tensor(" in name for name in names)
+        else "let the block assign variables, and change objects after it",
     )
 
 

@@ -1,4 +1,4 @@
-"""Attributes of NumPy arrays that tensors do not have, and their replacements."""
+"""Attributes of NumPy arrays, strings and lists that tensors do not have, and their replacements."""
 
 from __future__ import annotations
 
@@ -51,6 +51,14 @@ INSTEAD = {
     "nonzero": "tf.where(x)",
     "trace": "tf.linalg.trace(x)",
     "diagonal": "tf.linalg.diag_part(x)",
+    "append": "tf.concat([x, [value]], 0), or append to a list: a tensor never changes",
+    "extend": "tf.concat([x, values], 0)",
+    "upper": "tf.strings.upper(x)",
+    "lower": "tf.strings.lower(x)",
+    "strip": "tf.strings.strip(x)",
+    "split": "tf.strings.split(x, sep)",
+    "replace": "tf.strings.regex_replace(x, pattern, rewrite)",
+    "startswith": "tf.strings.substr(x, 0, len(prefix)) == prefix",
 }
 
 
@@ -60,7 +68,10 @@ def missing(kind: str, name: str) -> AttributeError:
     >>> missing("EagerTensor", "astype")
     AttributeError("'EagerTensor' object has no attribute 'astype': write tf.cast(x, dtype)")
     """
-    advice = f": write {INSTEAD[name]}" if name in INSTEAD else ""
+    instead = INSTEAD.get(name)
+    advice = f": write {instead}" if instead else ""
+    if instead and ".numpy()" in instead and kind == "SymbolicTensor":
+        advice = f": it gets its value when the graph runs. Return it, and write {instead} there"
     return AttributeError(f"{kind!r} object has no attribute {name!r}{advice}")
 
 

@@ -38,7 +38,13 @@ class SymbolicTensor(Tensor):
 
     def __hash__(self) -> int:
         """Hash by identity in graphs for sessions, where tensors are dict keys (feed_dict) and `==` is identity."""
-        return hash(self._value) if self._builder.root.keeps_constants else super().__hash__()
+        if self._builder.root.keeps_constants:
+            return hash(self._value)
+        raise TypeError(
+            f"Tensor is unhashable. Instead, use tensor.ref() as the key. Or, as `{self._value.name}` "
+            f"({self._value.spec}) gets its value only when the graph runs, keep the values of a dict in a tensor and "
+            "write tf.gather(values, index), or use a table of tf.lookup; in place of a set, use tf.unique."
+        )
 
     def __eq__(self, other: Any) -> Any:
         return self._is(other) if self._builder.root.keeps_constants else super().__eq__(other)
@@ -162,7 +168,8 @@ class SymbolicTensor(Tensor):
         self._refuse(
             "A Python index or `range`",
             f"For `xs[{self._value.name}]` of a list or tuple of numbers or tensors of one type write "
-            f"tf.gather(tf.stack(xs), {self._value.name}); for `range`, tf.range.",
+            f"tf.gather(tf.stack(xs), {self._value.name}), of functions tf.switch_case({self._value.name}, xs); for a "
+            f"slice, tf.stack(xs)[:{self._value.name}]; for `range`, tf.range.",
         )
 
     def __contains__(self, item: Any) -> NoReturn:

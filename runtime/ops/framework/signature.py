@@ -140,7 +140,7 @@ class Signature(OpDef):
         except MeetsCompositeError:
             raise
         except (TypeError, ValueError) as error:
-            fix = _fix_of_sizes(value) if (position, "Ints") in self._inputs else ""
+            fix = _fix_of_sizes(value) if (position, "Ints") in self._inputs else _fix_of_dtype(value, hint)
             raise type(error)(f"{self.name}, argument `{self.parameters[position]}`: {error}{fix}") from None
 
     def _read_attributes(self, values: list[Any]) -> dict[str, Any]:
@@ -193,7 +193,7 @@ class Signature(OpDef):
             return
         self._refuse(
             f"cannot compute {self.name} as input #{number} (zero-based) was expected to be a {dtype.name} tensor "
-            f"but is a {tensor.dtype.name} tensor (argument `{self.parameters[position]}`)"
+            f"but is a {tensor.dtype.name} tensor (argument `{self.parameters[position]}`): convert one with tf.cast"
         )
 
     def _integers(self, value: Any, position: int) -> Tensor:
@@ -250,6 +250,15 @@ def _is_empty(value: Any) -> bool:
 def _has_fraction(tensor: Tensor) -> bool:
     """Return whether a known value is not whole numbers."""
     return isinstance(tensor, EagerTensor) and not bool(np.all(tensor._array == np.trunc(tensor._array)))
+
+
+def _fix_of_dtype(value: Any, dtype: dtypes.DType | None) -> str:
+    """Return what to do about a Python value that the dtype of another argument cannot hold."""
+    if isinstance(value, float) and dtype is not None and dtype.is_integer:
+        return f": convert the {dtype.name} tensor first, for instance with tf.cast(x, tf.float32)"
+    if isinstance(value, str) and dtype is not None:
+        return f": make text of the {dtype.name} tensor with tf.strings.as_string(x)"
+    return ""
 
 
 def _fix_of_sizes(value: Any) -> str:

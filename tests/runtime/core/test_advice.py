@@ -1,0 +1,45 @@
+"""Errors of a traced function say what to write instead of the code that failed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import agc.runtime as tf
+import pytest
+from support.each_case import each_case
+
+
+def keys_of_text(n: Any) -> dict[str, Any]:
+    found = {}
+    for i in range(n):
+        found[f"key {i}"] = i
+    return found
+
+
+@each_case(
+    "program, argument, advice",
+    [
+        (
+            lambda n: {1: 10, 3: 30}[n],
+            3,
+            "Tensor is unhashable. Instead, use tensor.ref() as the key. Or, as `n`",
+        ),
+        (lambda n: {1: 10, 3: 30}[n], 3, "write tf.gather(values, index), or use a table of tf.lookup"),
+        (lambda n: [tf.sin, tf.cos][n](1.0), 1, "of functions tf.switch_case(n, xs)"),
+        (lambda n: [1, 2, 3][:n], 1, "for a slice, tf.stack(xs)[:n]"),
+        (lambda x: x.item(), 1.0, "when the graph runs. Return it, and write x.numpy().item() there"),
+        (lambda x: x.upper(), "text", "write tf.strings.upper(x)"),
+        (lambda x: x.append(1), [1], "write tf.concat([x, [value]], 0), or append to a list"),
+        (lambda n: n * 0.5, 3, "convert the int32 tensor first, for instance with tf.cast(x, tf.float32)"),
+        (lambda n: n + "px", 3, "make text of the int32 tensor with tf.strings.as_string(x)"),
+        (lambda n: n * tf.constant(0.5), 3, "(argument `y`): convert one with tf.cast"),
+        (keys_of_text, 3, "fix: take keys from Python numbers"),
+    ],
+)
+def test_the_error_says_what_to_write_instead(
+    program: Callable[[Any], Any], argument: Any, advice: str
+) -> None:
+    with pytest.raises((TypeError, ValueError, AttributeError), match=re.escape(advice)):
+        tf.function(program)(tf.constant(argument))
