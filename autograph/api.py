@@ -8,7 +8,7 @@ check_source(text)    what is wrong with it
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from types import CodeType
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -53,7 +53,7 @@ __all__ = [
     "strip_frames", "filter_tracebacks", "leave_no_trace", "keeps_frames", "is_own_file", "converted", "unconverted",
     "converting_reachable", "checking_may_alias", "is_user_class", "is_user_code", "is_library_file",
     "convert_packages", "leave_packages", "conversions", "Conversion",
-    "cell_name", "shown_path",
+    "cell_name", "shown_path", "for_loop",
     "running", "assigned_before", "assigned_in", "altered_in", "raised_recursion_limit", "StackCall", "calls_of",
 ]  # fmt: skip
 
@@ -82,6 +82,22 @@ def convert(f: F, *, recursive: bool = True, optional_features: Features = None)
 def converted(f: Callable[..., Any]) -> Callable[..., Any]:
     """Return the function that converted code calls for `f`: the converted form of user code, else `f` itself."""
     return _converter().converted(f)
+
+
+def for_loop(
+    items: Iterable[Any],
+    body: Callable[..., tuple[Any, ...]],
+    state: tuple[Any, ...],
+    until: str | None = None,
+) -> tuple[Any, ...]:
+    """Run a `for` loop as converted code does, with what its functions change as state.
+
+    `body(item, *state)` returns the next state; its parameters are the names. The state `until`, once true, ends the
+    loop.
+    """
+    from .operators.loops import for_loop
+
+    return for_loop(items, body, state, until)
 
 
 def _converter(recursive: bool = True, features: Features = None) -> Converter:

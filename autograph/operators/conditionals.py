@@ -51,6 +51,7 @@ def _staged(
     takes: Sequence[str],
     gives: Sequence[str],
     places: tuple[LocationMaker, ...],
+    besides: Sequence[tuple[str, Any]] = (),
 ) -> State:
     """Stage an `if` in `backend`; `takes` and `gives` are the variables of the state and of the results."""
     held = PinnedObjects(places, state, takes, gives)
@@ -65,7 +66,8 @@ def _staged(
         )
 
     taken = [name for name in takes if name not in held.objects]
-    return held.leave(staged(held.makers, run, (then, orelse), held.state, taken, held.names, held.callers))
+    others = [*held.callers, *besides]
+    return held.leave(staged(held.makers, run, (then, orelse), held.state, taken, held.names, others))
 
 
 def _names_of(*branches: Branch) -> tuple[str, ...]:
@@ -124,13 +126,30 @@ def _long(
         return arm
 
     def branch(test: Any, then: Branch, other: Branch, now: State) -> State:
-        backend = backends[type(test)]
-        if backend is PYTHON or not backend.owns(test):
-            chosen: State = then(*now) if test else other(*now)
-            return chosen
-        return _staged(backend, test, then, other, now, takes, names, places)
+        return chosen(test, then, other, now, names, takes, places)
 
     return run_arm(arm_of(going, [test for test, _ in arms], number), branches, state, branch)
+
+
+def chosen(
+    test: Any,
+    then: Branch,
+    orelse: Branch,
+    state: State,
+    names: Sequence[str],
+    takes: Sequence[str] | None = None,
+    places: tuple[LocationMaker, ...] = (),
+    besides: Sequence[tuple[str, Any]] = (),
+) -> State:
+    """Return `cond` for branches whose parameters are not the variables of the state; those are `takes`, or `names`.
+
+    `besides` are further objects that the branches reach."""
+    backend = backends[type(test)]
+    if backend is PYTHON or not backend.owns(test):
+        result: State = then(*state) if test else orelse(*state)
+        return result
+    takes = names if takes is None else takes
+    return _staged(backend, test, then, orelse, state, takes, names, places, besides)
 
 
 def keep(*state: Any) -> State:

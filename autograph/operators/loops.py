@@ -15,7 +15,7 @@ from ..introspection.source_sites import running
 from ..side_effects import staged
 from ..staging import PYTHON, Backend, State, backend_of, backends, rotated
 from ..traceback_filter import leaves_no_trace
-from .conditionals import Branch, cond, keep, parameters_of
+from .conditionals import Branch, chosen, cond, keep, parameters_of
 from .pinned_objects import LocationMaker, PinnedObjects
 
 if TYPE_CHECKING:
@@ -125,14 +125,22 @@ def _staged_for(
     held = PinnedObjects(places, state, takes, takes)
     said = {**options(*state)}
 
+    called = [("items", function) for function in getattr(items, "functions", ())]  # as that of `map` is
+    if called:
+        items, within = items.apart()
+
     def run(carried: CarriedState) -> State:
         said["is_used_later"] = carried.is_used_later
-        step = carried.block(held.block(body, before=1))
+        block = held.block(body, before=1)
+        if called:
+            block = within(block, held.names, partial(chosen, besides=called))
+        step = carried.block(block, body)
         return backend.for_loop(
             items, step, carried.start(held.state), held.names + carried.names, until, said
         )
 
-    return held.leave(staged(held.makers, run, (body,), held.state, held.names, besides=held.callers))
+    besides = [*held.callers, *called]
+    return held.leave(staged(held.makers, run, (body,), held.state, held.names, besides=besides))
 
 
 def _python_for_until(

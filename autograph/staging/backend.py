@@ -106,7 +106,9 @@ class Backend(Protocol):
     ) -> State:
         """Stage a `for`. `body(item, *state)` returns the next state.
 
-        `until` names the state variable that ends the loop once it is true; it is tested before each item."""
+        `until` names the state variable that ends the loop once it is true; it is tested before each item. Items that
+        call functions of the user's list them as `functions`. Their method `apart` returns their indices, and a
+        function that moves the calls into the body."""
         ...
 
     def logical(self, op: str, first: Any, rest: Callable[[], Any] | None) -> Any:

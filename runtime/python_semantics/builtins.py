@@ -15,10 +15,10 @@ import operator
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from agc.autograph.api import converted
+from agc.autograph.api import converted, for_loop
 
 from .. import dtypes
-from ..control_flow import regions, while_loop
+from ..control_flow import regions
 from ..control_flow.builtin_errors import raise_unless
 from ..control_flow.functional_api import cond
 from ..control_flow.tensor_list import TensorList
@@ -146,13 +146,9 @@ def _best(rows: IndexedItems, key: Any, better: Binary) -> Any:
             state = step(rows.get(index), *state)
         return state[0]
 
-    def turn(index: Any, *now: Any) -> tuple[Any, ...]:
-        return index + 1, *step(rows.get(index), *now)
-
-    names = ("index", "best", "mark")
-    return while_loop.Loop(
-        lambda index, *_: comparison.less(index, rows.count), turn, (1, *state), names
-    ).record()[1]
+    functions = rows.functions if key is None else (*rows.functions, key)
+    others = IndexedItems(rows.count - 1, lambda index: rows.get(index + 1), None, functions)
+    return for_loop(others, step, state)[0]
 
 
 def total(items: Any, /, start: Any = 0) -> Any:
@@ -163,9 +159,7 @@ def total(items: Any, /, start: Any = 0) -> Any:
         rows = rows_of(items).counted("sum")
         if isinstance(rows.count, int):
             return _folded(lambda x, y: x + y, [start, *rows])
-        turn = lambda index, so_far: (index + 1, so_far + rows.get(index))  # noqa: E731
-        more = lambda index, _: comparison.less(index, rows.count)  # noqa: E731
-        return while_loop.Loop(more, turn, (0, start), ("index", "total")).record()[1]
+        return for_loop(rows, lambda item, total: (total + item,), (start,))[0]
     tensor = convert_to_tensor(items)
     if tensor.shape.rank == 0:
         raise TypeError("Cannot iterate over a scalar tensor: it has no rows")
@@ -180,10 +174,7 @@ def quantifier(name: str, reduce: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
     def of(iterable: Any, /) -> Any:
         if isinstance(iterable, IndexedItems):
-            if not isinstance(iterable.count, int):
-                raise TypeError(f"{name}() of items whose number a graph decides: write a `for` with `break`")
-            truths = [regions.truth(item, name) for item in iterable]
-            return reduce(concat_split.stack(truths)) if truths else name == "all"
+            return _decided(iterable, name)
         tensor = convert_to_tensor(iterable)
         if tensor.shape.rank == 0:
             raise TypeError("Cannot iterate over a scalar tensor: it has no rows")
@@ -196,6 +187,18 @@ def quantifier(name: str, reduce: Callable[[Any], Any]) -> Callable[[Any], Any]:
         return reduce(tensor if zero is None else comparison.not_equal(tensor, zero))
 
     return of
+
+
+def _decided(items: IndexedItems, name: str) -> Any:
+    """Return `any` or `all` of the items; none after the one that decides is computed."""
+    is_all = name == "all"
+
+    def step(item: Any, is_decided: Any) -> tuple[Any]:
+        truth = regions.truth(item, name)
+        return (comparison.logical_not(truth) if is_all else truth,)
+
+    (is_decided,) = for_loop(items, step, (False,), "is_decided")
+    return comparison.logical_not(is_decided) if is_all else is_decided
 
 
 def in_order(iterable: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
@@ -223,16 +226,8 @@ def in_order(iterable: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
 
 def _stacked(rows: IndexedItems) -> Any:
     """Return the items as one tensor."""
-    if isinstance(rows.count, int):
-        return concat_split.stack(list(rows))
-    first = convert_to_tensor(rows.get(0))  # only for its dtype
-    start = TensorArray(first.dtype, size=rows.count)
-
-    def turn(index: Any, array: Any) -> tuple[Any, ...]:
-        return index + 1, array.write(index, rows.get(index))
-
-    more: Callable[..., Any] = lambda index, _: comparison.less(index, rows.count)  # noqa: E731
-    return while_loop.Loop(more, turn, (0, start), ("index", "items")).record()[1].stack()
+    get = lambda index: convert_to_tensor(rows.get(index))  # noqa: E731
+    return concat_split.stack(as_list(IndexedItems(rows.count, get, None, rows.functions)))
 
 
 def contained(container: Any, item: Any, /) -> Any:

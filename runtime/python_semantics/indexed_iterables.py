@@ -36,15 +36,21 @@ from ..ops.math import arithmetic, cast, comparison, elementwise
 class IndexedItems:
     """`count` items, an int or a scalar int32 tensor; `get(index)` returns an item.
 
-    With a `test`, iteration skips items for which it is false.
+    With a `test`, iteration skips items for which it is false. `functions` are those of the user's that `get` and
+    `test` call: a loop over the items carries what these change.
     """
 
     def __init__(
-        self, count: Any, get: Callable[[Any], Any], test: Callable[[Any], Any] | None = None
+        self,
+        count: Any,
+        get: Callable[[Any], Any],
+        test: Callable[[Any], Any] | None = None,
+        functions: tuple[Any, ...] = (),
     ) -> None:
         self.count = count
         self.get = get
         self.test = test
+        self.functions = functions
 
     def __iter__(self) -> Iterator[Any]:
         if not isinstance(self.count, int) or self.test is not None:
@@ -57,6 +63,24 @@ class IndexedItems:
     def __length_hint__(self) -> int:
         known = isinstance(self.count, int) and self.test is None
         return self.count if known else NotImplemented
+
+    def apart(self) -> tuple[IndexedItems, Callable[..., Any]]:
+        """Return the indices, and a function from a loop body to one that makes the item of an index.
+
+        A loop over the indices carries what `functions` change, as its body calls them.
+        """
+        rows = rows_of(self)
+
+        def within(body: Callable[..., Any], names: tuple[str, ...], cond: Callable[..., Any]) -> Any:
+            taken = passing(rows, body, names, cond)
+
+            def step(index: Any, *state: Any) -> Any:
+                return taken(rows.get(index), *state)
+
+            step.__wrapped__ = body  # type: ignore[attr-defined]  # errors show the lines of the block itself
+            return step
+
+        return IndexedItems(rows.count, lambda index: index), within
 
     def counted(self, what: str) -> IndexedItems:
         """Return the object; raise a StagingError if there is a `test`, since `what` needs the number of items."""
@@ -101,13 +125,13 @@ class Range(IndexedItems):
 def enumerated(iterable: Any, start: Any = 0) -> IndexedItems:
     """Return `enumerate`: pairs of a number and an item."""
     rows = rows_of(iterable).counted("enumerate")
-    return IndexedItems(rows.count, lambda index: (index + start, rows.get(index)))
+    return IndexedItems(rows.count, lambda index: (index + start, rows.get(index)), None, rows.functions)
 
 
 def backwards(sequence: Any, /) -> IndexedItems:
     """Return `reversed`: the same items from the last to the first."""
     rows = rows_of(sequence).counted("reversed")
-    return IndexedItems(rows.count, lambda index: rows.get(rows.count - 1 - index))
+    return IndexedItems(rows.count, lambda index: rows.get(rows.count - 1 - index), None, rows.functions)
 
 
 def zipped(*many: Any, strict: bool = False) -> Any:
@@ -124,7 +148,8 @@ def zipped(*many: Any, strict: bool = False) -> Any:
         if strict and not are_known:
             raise_unless(comparison.equal(count, other), ValueError("zip() arguments differ in length"))
         count = min(count, other) if are_known else arithmetic.minimum(count, other)
-    return IndexedItems(count, lambda index: tuple(column.get(index) for column in columns))
+    functions = tuple(function for column in columns for function in column.functions)
+    return IndexedItems(count, lambda index: tuple(column.get(index) for column in columns), None, functions)
 
 
 def mapped(function: Callable[..., Any], /, *many: Any) -> Any:
@@ -132,16 +157,15 @@ def mapped(function: Callable[..., Any], /, *many: Any) -> Any:
     call = converted(function)
     if not all(map(_can_be_indexed, many)):
         return map(call, *many)
-    if len(many) == 1:
-        rows = rows_of(many[0])
-        if rows.test is not None:
-            kept: Callable[[Any], Any] = rows.test
-            return IndexedItems(
-                rows.count, lambda index: _Late(rows.get(index), call), lambda late: kept(late.item)
-            )
-        return IndexedItems(rows.count, lambda index: call(rows.get(index)))
-    tuples = zipped(*many)
-    return IndexedItems(tuples.count, lambda index: call(*tuples.get(index)))
+    rows = rows_of(many[0]) if len(many) == 1 else zipped(*many)
+    functions = (*rows.functions, function)
+    if len(many) > 1:
+        return IndexedItems(rows.count, lambda index: call(*rows.get(index)), None, functions)
+    if rows.test is None:
+        return IndexedItems(rows.count, lambda index: call(rows.get(index)), None, functions)
+    kept: Callable[[Any], Any] = rows.test
+    get = lambda index: _Late(rows.get(index), call)  # noqa: E731
+    return IndexedItems(rows.count, get, lambda late: kept(late.item), functions)
 
 
 class _Late:
@@ -160,7 +184,8 @@ def filtered(function: Callable[[Any], Any] | None, items: Any, /) -> IndexedIte
     test = (lambda item: item) if function is None else converted(function)
     rows = rows_of(items)
     if rows.test is None:
-        return IndexedItems(rows.count, rows.get, test)
+        functions = rows.functions if function is None else (*rows.functions, function)
+        return IndexedItems(rows.count, rows.get, test, functions)
     raise staging_error(
         "AGC271",
         "`filter` of a `filter` over a tensor cannot be staged",

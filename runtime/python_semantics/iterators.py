@@ -24,7 +24,7 @@ class RowIterator(IndexedItems):
         self.rows = rows
         self.position = 0
         self.home = current()
-        super().__init__(rows.count, rows.get)
+        super().__init__(rows.count, rows.get, None, rows.functions)
 
     def __iter__(self) -> RowIterator:
         return self
@@ -40,7 +40,7 @@ class RowIterator(IndexedItems):
         count = (
             rows.count - start if isinstance(rows.count, int) else arithmetic.maximum(rows.count - start, 0)
         )
-        return IndexedItems(count, lambda index: rows.get(index + start))
+        return IndexedItems(count, lambda index: rows.get(index + start), None, rows.functions)
 
     def require_home(self, what: str) -> None:
         if self.position < 0:

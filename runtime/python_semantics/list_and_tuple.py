@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agc.autograph.staging import backend_of
+from agc.autograph.api import for_loop
 
 from ..control_flow.diagnostics import staging_error
 from ..control_flow.tensor_list import TensorList
@@ -26,11 +26,11 @@ def as_list(items: Any = (), /) -> Any:
     rows = rows_of(items)
     if isinstance(rows.count, int) and rows.test is None:
         return list(rows)
-    return backend_of(rows).for_loop(rows, _with, ([],), ("list",), None, {})[0]
+    return for_loop(rows, _with, ([],))[0]
 
 
-def _with(item: Any, so_far: Any) -> tuple[Any]:
-    return (so_far + [item],)  # noqa: RUF005  # `so_far` may be a list that the graph holds
+def _with(item: Any, list: Any) -> tuple[Any]:  # errors name the list so
+    return (list + [item],)  # noqa: RUF005  # `list` may be a list that the graph holds
 
 
 def as_tuple(items: Any = (), /) -> Any:

@@ -270,3 +270,38 @@ def test_elements_of_any_and_all_that_change_something_are_refused() -> None:
     ):
         with pytest.raises(StagingError, match=f"AGC291.*{changed}"):
             function(tf.constant(5))
+
+
+def first_and_others(items: Any) -> Any:
+    iterator = iter(items)
+    return next(iterator), [y + 1 for y in iterator]
+
+
+@each_case(
+    "use",
+    [
+        lambda xs, key: [y + 1 for y in map(key, xs)],
+        lambda xs, key: [(i, x, y) for i, (x, y) in enumerate(zip(xs, map(key, xs), strict=True))],
+        lambda xs, key: [x + 1 for x in filter(key, xs)],
+        lambda xs, key: [y + 1 for y in map(key, filter(lambda x: x > 2, xs))],
+        lambda xs, key: first_and_others(map(key, xs)),
+        lambda xs, key: list(map(key, map(key, xs))),
+        lambda xs, key: sum(map(key, xs)),
+        lambda xs, key: sorted(xs, key=key),
+        lambda xs, key: max(xs, key=key),
+        lambda xs, key: min(map(key, xs)),
+        lambda xs, key: (any(map(key, xs)), all(map(key, xs))),
+    ],
+)
+def test_functions_that_builtins_call_may_change_variables_around_them(use: Callable[..., Any]) -> None:
+    def f(xs: Any) -> Any:
+        calls = last = 0
+
+        def key(x: Any) -> Any:
+            nonlocal calls, last
+            calls, last = calls + 1, x
+            return (x - 5) * (x - 5)
+
+        return use(xs, key), calls, last
+
+    agrees(f, [5, 4, 9, 0, 5, 1, 2, 3, 4, 5, 6])
