@@ -194,7 +194,7 @@ def _flowing(parts: Iterator[Iterable[Any]]) -> Iterator[Any]:
         yield from part
 
 
-# Comprehensions that only Python can run: of sets and dicts, and those of lists with `:=`, `await` or `super()`
+# Comprehensions that only Python can run: of sets and dicts, and those of lists that no lambda can contain
 
 
 def known(items: Iterable[Any], kind: str) -> Iterable[Any]:
@@ -223,7 +223,8 @@ def _refused(title: str, kind: str) -> Exception:
 _REASONS = {
     "set": "a set is made while the function is traced, and Python needs its elements by then",
     "dict": "a dict is made while the function is traced, and Python needs its keys by then",
-    "list": "a list comprehension with `:=`, `await` or `super()` runs in Python while the function is traced",
+    "list": "a list comprehension with `await`, `super()`, or `:=` of a variable that other code mentions runs in "
+    "Python while the function is traced",
 }
 _REWRITES = {
     "list": "compute the value in the comprehension's own `for`, as in `[y for x in xs for y in [f(x)] if y > 0]`, "

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import builtins
 import operator
+from collections import Counter
 from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple, NoReturn
 
@@ -69,6 +70,7 @@ class FreshNames:
         # Most functions neither suspend themselves nor read their own frame; passes then skip the check.
         self.plain = not (self.used & (FRAME_READERS | FRAME_ATTRIBUTES | {"await"}))
         self.walrus = ":=" in self.used
+        self.mentions = Counter(n.id for n in below if type(n) is gast.Name) if self.walrus else Counter()
         self.movable = self.plain and not self.walrus  # all code may move into functions and lambdas
         self.items = "[]=" in self.used
         self.has_functions = not self.kinds.isdisjoint(DEFINITIONS)  # nested functions

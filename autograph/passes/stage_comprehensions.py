@@ -7,14 +7,16 @@
     sum(f(x) for x in t)         ==>  sum(ag__.gone_through(t)(lambda items: (f(x) for x in items)))
     any(f(x) for x in t)         ==>  any(ag__.tested(t, 'any')(lambda items: (f(x) for x in items)))
     all(x < n for x in t if x)   ==>  all(ag__.tested(t, 'all')(lambda items: (x < n if x else True for x in items)))
+    any(f(x, y) for x in s for y in t)      ==>  any(ag__.tested(s, 'any')(lambda items: (any(…) for x in items)))
     {f(x) for x in t if x > 0}   ==>  {f(x) for x in ag__.known(t, 'set') if ag__.decided(x > 0, 'set')}
 
 Provably static parts stay: items that are literals or strings, and conditions that only Python decides. Sets and dicts
-cannot hold values that a backend computes, and a lambda cannot contain `:=`, `await` and `super()`: in such
-comprehensions, staged items and conditions are errors."""
+cannot hold values that a backend computes. A lambda cannot contain `await`, `super()`, or `:=` of a variable that other
+code mentions. In such comprehensions, staged items and conditions are errors."""
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import gast
@@ -22,7 +24,7 @@ import gast
 from ..analysis.binding_time import among_numbers, is_text, static
 from ..syntax.node_builders import lambda_of, load, text
 from ..syntax.template import Template
-from ..syntax.tree_queries import SUSPENSIONS, at, contains, evolve, inside
+from ..syntax.tree_queries import SUSPENSIONS, at, contains, evolve, inside, walk
 from .expression_pass import ExpressionPass
 
 LISTED = Template("$ag.listed($items)($build)")
@@ -75,16 +77,16 @@ class StageComprehensions(ExpressionPass):
         name = getattr(node.func, "id", None)
         if not self.active or name not in USERS or name in self.names.bound:
             return new
-        if not self.context.is_builtin(name):
+        if not self.context.is_builtin(name) or not node.args:
             return new
+        first = node.args[0]
         if (
-            not node.args
-            or not isinstance(node.args[0], gast.GeneratorExp)
-            or not self.is_concerned_with(node.args[0])
-            or not self.is_movable(node.args[0])
+            not isinstance(first, gast.GeneratorExp)
+            or not self.is_concerned_with(first)
+            or not self.is_movable(first)
         ):
             return new
-        argument = self.written(new.args[0], list(node.args[0].generators), USERS[name])
+        argument = self.written(new.args[0], list(first.generators), USERS[name])
         return evolve(new, args=[argument, *new.args[1:]])
 
     def visit_SetComp(self, node: Any) -> Any:
@@ -123,8 +125,18 @@ class StageComprehensions(ExpressionPass):
         first, *others = node.generators
         if "super" in self.names.used and _calls_super([node.elt, *first.ifs, *others]):
             return False
-        parts = [node.elt, *node.generators]
-        return self.names.movable or not contains(parts, (*SUSPENSIONS, gast.NamedExpr))
+        if self.names.movable:
+            return True
+        return not contains([node.elt, *node.generators], SUSPENSIONS) and self.keeps_variables(node)
+
+    def keeps_variables(self, node: Any) -> bool:
+        """Return whether only the comprehension itself mentions the variables that it assigns by `:=`."""
+        if not self.names.kinds.isdisjoint((gast.Global, gast.Nonlocal)):
+            return False
+        below = walk(node)
+        mentions = Counter(part.id for part in below if isinstance(part, gast.Name))
+        assigned = {part.target.id for part in below if isinstance(part, gast.NamedExpr)}
+        return all(mentions[name] == self.names.mentions[name] for name in assigned)
 
     def written(self, node: Any, before: list[Any], plain: Template) -> Any:
         """Return the comprehension (or generator) as a call; `before` holds the original `for` parts."""
@@ -135,13 +147,16 @@ class StageComprehensions(ExpressionPass):
             test = tests[0] if len(tests) == 1 else at(gast.BoolOp(gast.And(), list(tests)), tests[0])
         if others:
             inner = self.written(evolve(node, generators=others), before[1:], plain)
+            if plain in (ANY, ALL):
+                truth = gast.Call(at(load("all" if plain is ALL else "any"), node), [inner], [])
+                return self.built(plain, node, _decisive(test, at(truth, node), plain is ALL), [])
             if test is not None:
                 inner = PART.expression(node.elt, ag=self.context.ag, test=test, inner=inner)
             return self.built(JOINED, node, inner, [])
         if not _chooses(before[0]):
             return self.built(plain, node, node.elt, tests)
         if plain in (ANY, ALL):
-            return self.built(plain, node, _decisive(test, node.elt, plain is ALL), [])
+            return self.built(plain, node, _decisive(test, _as_truth(node.elt), plain is ALL), [])
         element = ONLY.expression(node.elt, ag=self.context.ag, test=test, element=node.elt)
         return self.built(SELECTED, node, element, [])
 
@@ -154,11 +169,17 @@ class StageComprehensions(ExpressionPass):
         return shape.expression(node, ag=self.context.ag, items=generator.iter, build=build)
 
 
-def _decisive(test: gast.expr | None, element: gast.expr, is_all: bool) -> Any:
+def _decisive(test: gast.expr | None, truth: gast.expr, is_all: bool) -> Any:
     """Return what decides in the place of an element with a condition: one that is left out does not decide."""
-    if not isinstance(element, gast.Compare):  # make it a bool
-        element = at(gast.UnaryOp(gast.Not(), at(gast.UnaryOp(gast.Not(), element), element)), element)
-    return at(gast.IfExp(test, element, at(gast.Constant(is_all, None), element)), element)
+    if test is None:
+        return truth
+    return at(gast.IfExp(test, truth, at(gast.Constant(is_all, None), truth)), truth)
+
+
+def _as_truth(element: gast.expr) -> gast.expr:
+    if isinstance(element, gast.Compare):
+        return element
+    return at(gast.UnaryOp(gast.Not(), at(gast.UnaryOp(gast.Not(), element), element)), element)
 
 
 def _chooses(generator: Any) -> bool:

@@ -84,6 +84,47 @@ def test_any_and_all_compute_no_element_after_the_one_that_decides() -> None:
         agrees(f, (xs,), converted=True)
 
 
+def test_any_and_all_of_nested_parts_and_of_map_end_there_too() -> None:
+    def f(xs, ys):
+        computed = 0
+
+        def is_larger(x, y):
+            nonlocal computed
+            computed += 1
+            return x > y
+
+        def minus_three(x):
+            return x - 3
+
+        found = [any(is_larger(x, y) for x in xs for y in ys), all(is_larger(x, y) for x in xs for y in ys)]
+        found += [any(is_larger(x, y) for x in xs if x != 3 for y in ys if y > 1)]
+        found += [all(is_larger(x, y) for x in xs if x > 2 for y in ys)]
+        found += [any(map(is_larger, xs, ys)), all(map(is_larger, xs, ys)), any(map(minus_three, xs))]
+        return found, computed
+
+    for args in (([1, 2, 3, 4], [3, 1]), ([3, 4], [1, 2]), ([1], [5]), ([9, 1], [2, 2, 2])):
+        agrees(f, args, converted=True)
+
+    found = tf.function(lambda n, f, g: (any(map(f, range(n))), all(map(g, range(n)))))
+    for n, expected in ((0, (False, True)), (3, (False, True)), (4, (True, False))):
+        assert plainly(found(tf.constant(n), lambda i: i * i > 8, lambda i: i < 3)) == expected
+
+
+def test_variables_that_only_the_comprehension_mentions_stay_in_it() -> None:
+    def f(xs):
+        roots = [y for x in xs if (y := x * x - 4) > 0]
+        return roots, any((u := x) > 1 and u < 4 for x in xs), sum((v := x + 1) * v for x in xs)
+
+    agrees(f, ([1, 5, 3],), ([-1],), converted=True)
+
+    def later(xs):
+        found = any((last := x) > 1 for x in xs)
+        return found, last
+
+    with pytest.raises(autograph.StagingError, match=r"AGC291.*`last`"):
+        tf.function(later)(tf.constant([1, 2]))
+
+
 def test_only_the_chosen_elements_are_computed() -> None:
     counter = tf.Variable(0)
 
@@ -211,7 +252,7 @@ def test_comprehensions_that_only_python_can_run_are_refused() -> None:
         with pytest.raises(autograph.StagingError, match=f"AGC276.*a {kind} comprehension has a condition"):
             tf.function(under_condition)(tf.constant(2))
     with pytest.raises(autograph.StagingError, match=r"AGC276.*a list comprehension has a condition"):
-        tf.function(lambda xs: [y for x in xs if (y := x * 2) > 0])(tf.constant([1, 2]))
+        tf.function(lambda xs: ([y for x in xs if (y := x * 2) > 0], y))(tf.constant([1, 2]))
     for f in (lambda xs: {x for x in xs}, lambda xs: {x: 1 for x in xs}):  # noqa: C416, C420
         with pytest.raises(TypeError, match="Tensor is unhashable"):
             tf.function(f)(tf.constant([1, 2]))
