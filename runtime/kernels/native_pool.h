@@ -216,7 +216,8 @@ static void wait_for_parts(Slot *slot)
     atomic_store(&slot->is_taken, 0);
 }
 
-/* Sleep while helpers run all parts. Without helpers, the caller runs them; see also `end_threads`. */
+/* Sleep while helpers run all parts. Without helpers, the caller runs them; see also `end_threads` in
+   native_forks.h. */
 static void delegate(Slot *slot, int64_t threads)
 {
     start_threads(&pool.helpers, (int)threads);
@@ -269,48 +270,4 @@ static void run_parts(Part part, void *around, int64_t rounds, int64_t threads, 
         share_parts(slot, threads, wakes, start);
         look_for_neighbors(start);
     }
-}
-
-/* ---- Forks: the threads end before, and start again on demand ---- */
-
-static void begin_pool(void)
-{
-    memset(&pool, 0, sizeof pool);
-    pthread_mutex_init(&pool.lock, NULL);
-    pthread_mutex_init(&pool.forking, NULL);
-    pthread_cond_init(&pool.partners.call, NULL);
-    pthread_cond_init(&pool.helpers.call, NULL);
-    pthread_cond_init(&pool.done, NULL);
-}
-
-static void end_crew(Crew *crew)
-{
-    call(crew);
-    for (int i = 0; i < crew->started; i++) pthread_join(crew->threads[i], NULL);
-    crew->started = 0;
-}
-
-/* End all threads and wait for them. In the meantime, callers do all work themselves. Helpers may have ended without
-   the parts of a caller that sleeps: no thread but this one is left to run them. */
-static void end_threads(void)
-{
-    pthread_mutex_lock(&pool.forking);
-    pthread_mutex_lock(&pool.lock);
-    pool.ends = 1;
-    pthread_mutex_unlock(&pool.lock);
-    end_crew(&pool.partners);
-    end_crew(&pool.helpers);
-    for (int i = 0; i < SLOTS; i++) take(&pool.slots[i], 1);
-}
-
-static void allow_threads(void)
-{
-    pool.ends = 0;
-    pthread_mutex_unlock(&pool.forking);
-}
-
-static void begin_once(void)
-{
-    begin_pool();
-    pthread_atfork(end_threads, allow_threads, begin_pool);
 }

@@ -17,7 +17,7 @@
 #define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
 #include <numpy/arrayobject.h>
 
-#include "native_pool.h"
+#include "native_forks.h"
 
 #define SHARED (1 << 18)   /* multiplications up to which OpenBLAS uses one thread */
 #define WAKES (1 << 21)    /* multiplications from which sleeping threads are woken */
