@@ -97,8 +97,7 @@ class Region(Values):
             lazy = [node for node in results if node.is_lazy]
             self.readers.end(operation, nodes, lazy)
             for node in lazy:
-                if node.depth > DEEPEST or is_heavier(node, HEAVIEST):
-                    self.stored(node)
+                self.bounded(node)
         outputs = [self.node(operand) for operand in self.graph.outputs]
         early.finish(outputs)
         self.overwritten = early.overwritten
@@ -163,6 +162,12 @@ class Region(Values):
         """Return an elementwise operation on `nodes`."""
         node = LazyElementwise(dtype, shape, write, site, list(nodes), cost)
         return self._settled(node)
+
+    def bounded(self, node: LazyValue) -> LazyValue:
+        """Return `node`, materialized if the expression that computes it is deep or heavy."""
+        if node.is_lazy and (node.depth > DEEPEST or is_heavier(node, HEAVIEST)):
+            return self.stored(node)
+        return node
 
     def node(self, operand: Operand) -> LazyValue:
         """Return the node of an operand."""

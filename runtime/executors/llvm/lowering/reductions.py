@@ -105,7 +105,7 @@ def _(region: Region, operation: Operation, *nodes: LazyValue) -> LazyValue:
     site = site_of(nodes[0].dtype)
     total = nodes[0]
     for node in nodes[1:]:
-        total = region.computed(add, site, total.dtype, total.shape, [total, node])
+        total = region.computed(add, site, total.dtype, total.shape, [region.bounded(total), node])
     return total
 
 

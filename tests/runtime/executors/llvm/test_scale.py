@@ -45,6 +45,17 @@ def test_a_long_expression_is_computed_in_equal_nests() -> None:
     agrees(graph, [x])
 
 
+def test_a_sum_of_many_terms_is_computed_in_several_nests() -> None:
+    def sum_of_sines(x: Any) -> Any:
+        return tf.add_n([tf.sin(x * float(i)) for i in range(120)])
+
+    x = RANDOM.standard_normal(100)
+    graph = traced(sum_of_sines, x)
+    loops = str(module_of(graph)).split("br i1")
+    assert max(loop.count('call double @"agc.sin.f64"') for loop in loops) < 60
+    agrees(graph, [x])
+
+
 def test_the_cost_of_an_expression_counts_common_values_once() -> None:
     def lazy(*operands: Any) -> Any:
         return LazyElementwise(tf.float64, (9,), None, SITE, operands, 10)
