@@ -108,6 +108,15 @@ def elementwise(tf: Any, count: int) -> Scaled:
     return Scaled(run, [tf.constant(_array(16)), tf.constant(_array(16))])
 
 
+def terms(tf: Any, count: int) -> Scaled:
+    """A sum of values that do not depend on each other: two operations each."""
+
+    def run(x: Any) -> Any:
+        return tf.add_n([tf.tanh(x * float(i)) for i in range(count // 2)])
+
+    return Scaled(run, [tf.constant(_array(16))])
+
+
 def branches(tf: Any, count: int) -> Scaled:
     """Conditionals in a row: four operations each."""
 
@@ -156,7 +165,7 @@ def updates(tf: Any, count: int) -> Scaled:
 
 PROGRAMS = {
     each.__name__: each
-    for each in (recurrence, cells, layers, training, elementwise, branches, loops, writes, updates)
+    for each in (recurrence, cells, layers, training, elementwise, terms, branches, loops, writes, updates)
 }
 
 
