@@ -62,7 +62,10 @@ _ROWS_PER_RUN = 8
 class _TapeState:
     """The slots of a tape that the C extension reads."""
 
-    __slots__ = ("__dict__", "__weakref__", "_builder", "_records", "_tracked")
+    __slots__ = (
+        "__dict__", "__weakref__", "_alive", "_builder", "_records", "_tracked", "_variables",
+        "_watch_accessed_variables", "_watched",
+    )  # fmt: skip
 
 
 @export("autodiff.GradientTape", "GradientTape")

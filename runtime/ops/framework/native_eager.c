@@ -1,6 +1,7 @@
 /* Eager calls that were accepted before, without Python code around the kernel: an optional extension module.
 
-   native_operators.h → native_operations.h → native_calls.h → native_loops.h → native_sweep.h → native_tape.h → native_keys.h */
+   native_operators.h → native_operations.h → native_calls.h → native_loops.h → native_sweep.h → native_tape.h →
+   native_watches.h → native_keys.h */
 
 #include "native_operators.h"
 
@@ -22,7 +23,7 @@ static const Entry names[] = {
     {"_accessed", &name_accessed}, {"carries_gradient", &name_carries}, {"failed", &name_failed},
     {"results", &name_results}, {"value", &name_value}, {"eager_recorders", &name_recorders},
     {"observed", &name_observed}, {"compute", &name_compute}, {"_fields", &name_fields}, {"slow", &name_slow},
-    {"_variable", &name_variable},
+    {"_variable", &name_variable}, {"trainable", &name_trainable}, {"kind", &name_kind},
 };
 
 /* Return -1 with an exception if a class has other slots than the code for it. */

@@ -4,48 +4,16 @@
 
    autodiff/tape.py and tape_plans.py have the same in Python. */
 
-#include "native_keys.h"
+#include "native_watches.h"
 #include "native_sites.h"
 
 enum { RECORD_OP, RECORD_INPUTS, RECORD_ATTRS, RECORD_OUTPUTS, RECORD_SITE, RECORD_SLOTS };
 static const char *const record_names[RECORD_SLOTS] = {"op", "inputs", "attrs", "outputs", "site"};
 
-enum { TAPE_BUILDER, TAPE_RECORDS, TAPE_TRACKED, TAPE_SLOTS };
-static const char *const tape_names[TAPE_SLOTS] = {"_builder", "_records", "_tracked"};
-
 static PyObject *Tape, *Record, *KeptAttributes, *carries; /* set by `register` when tapes are imported */
-static Py_ssize_t record_slots[RECORD_SLOTS], tape_slots[TAPE_SLOTS];
+static Py_ssize_t record_slots[RECORD_SLOTS];
 static PyObject *read_variable, *no_attributes; /* the operation that reads a variable */
-static PyObject *name_computed, *name_accessed, *name_carries, *name_value;
-
-/* Return whether a set of keys has that of an object; -1 with an exception. */
-static int has_key_of(PyObject *keys, PyObject *x)
-{
-    PyObject *key = PyLong_FromVoidPtr(x);
-    int found = key == NULL ? -1 : PySet_Contains(keys, key);
-    Py_XDECREF(key);
-    return found;
-}
-
-static int add_key_of(PyObject *keys, PyObject *x)
-{
-    PyObject *key = PyLong_FromVoidPtr(x);
-    int failed = key == NULL ? -1 : PySet_Add(keys, key);
-    Py_XDECREF(key);
-    return failed;
-}
-
-/* Return whether a tape tracks an input of an operation; -1 with an exception. Variables are watched when they are read. */
-static int is_tracked(PyObject *tape, PyObject *tracked, PyObject *x)
-{
-    int found = has_key_of(tracked, x);
-    if (found != 0 || Py_IS_TYPE(x, Tensor)) return found;
-    PyObject *inputs = PyTuple_Pack(1, x);
-    PyObject *nothing = inputs == NULL ? NULL : PyObject_CallMethodOneArg(tape, name_accessed, inputs);
-    Py_XDECREF(inputs);
-    Py_XDECREF(nothing);
-    return nothing == NULL ? -1 : has_key_of(tracked, x);
-}
+static PyObject *name_computed, *name_carries, *name_value;
 
 /* Return whether an output carries gradients; -1 with an exception. */
 static int is_carrier(PyObject *y)
