@@ -12,7 +12,6 @@ unless the tape has very many records.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Any
 
@@ -60,84 +59,77 @@ def planned_gradients(
     """
     if len(records) > _MOST_RECORDS or not stack.eager or placement.observed:
         return None
-    flow = TapeFlow()
-    if not flow.has_key(records, targets, sources, since):
+    ends = [x for target in targets for x in target]
+    found = flow_key_fast(records, HANDING_ON, [*ends, *sources], since)
+    if found is None:
         return None
-    key = (differentiate, *flow.parts)
+    tensors, flow = found
+    key = (differentiate, len(targets), len(sources), flow)
     plan = _plans.get(key)
     if plan is None and key not in _plans:
         if not _runs.is_due(key, _plans, OFTEN, sweeps):
             return None
-        plan = _plans[key] = _plan(flow, records, targets, sources, since, differentiate)
+        plan = _plans[key] = _plan(tensors, records, targets, sources, since, differentiate)
     if plan is None:
         return None
-    return plan.recorded(flow.tensors) if stack.recorders else plan(flow.tensors)
+    return plan.recorded(tensors) if stack.recorders else plan(tensors)
 
 
-class TapeFlow:
-    """The tensors and variables of a tape in the order of their first use, and the parts of its key."""
+def flow_key(
+    records: Sequence[Record], handing_on: Set[Any], ends: Sequence[Any], since: Mapping[Key, int]
+) -> tuple[list[Any], tuple[Any, ...]] | None:
+    """Return the tensors of records and ends in the order of their first use, and the key of their flow.
 
-    def __init__(self) -> None:
-        self.numbers: dict[int, int] = {}
-        self.tensors: list[Any] = []
-        self.parts: list[Any] = []
+    The key has the operations with their attributes, the types of the tensors, and the number of each input, output and
+    end. Return None if there is no key.
+    """
+    numbers: dict[int, int] = {}
+    tensors: list[Any] = []
+    parts: list[Any] = []
+    order: list[int] = []
 
-    def has_key(
-        self, records: Sequence[Record], targets: Targets, sources: Sequence[Any], since: Mapping[Key, int]
-    ) -> bool:
-        """Collect the parts of a key; return False if there is none."""
-        are_known = [type(x) is not EagerTensor or x._array is not None for x in sources]
-        ends = [x for target in targets for x in target]
-        ends += itertools.compress(sources, are_known)
-        if not parts_fast(self.numbers, self.tensors, self.parts, records, HANDING_ON, ends):
-            return False
-        self.parts += (len(records), len(targets), *are_known)
-        self.parts += [(self.numbers[key], i) for key, i in since.items() if i and key in self.numbers]
-        return True
+    def has_parts(values: Sequence[Any]) -> bool:
+        return all(_has_number(x, numbers, tensors, parts, order) for x in values)
 
-
-def flow_parts(
-    numbers: dict[int, int],
-    tensors: list[Any],
-    parts: list[Any],
-    records: Sequence[Record],
-    handing_on: Set[Any],
-    values: Sequence[Any],
-) -> bool:
-    """Append the parts of a flow's key for records and some tensors; return whether all have parts."""
     for record in records:
         kept: Any = record.attrs if isinstance(record.attrs, KeptAttributes) else record.op
         if kept is record.op and kept not in handing_on:
-            return False
+            return None
         parts.append(kept)
-        if not all(_flow_types(numbers, tensors, parts, each) for each in (record.inputs, record.outputs)):
-            return False
-    return _flow_types(numbers, tensors, parts, values)
+        if not has_parts(record.inputs) or not has_parts(record.outputs):
+            return None
+    if not has_parts(ends):
+        return None
+    order += [n for key, i in since.items() if i and key in numbers for n in (numbers[key], i)]
+    return tensors, (*parts, tuple(order))
 
 
-def _flow_types(numbers: dict[int, int], tensors: list[Any], parts: list[Any], values: Sequence[Any]) -> bool:
-    """Append the numbers of values that are known, and the types of others; return whether all have one."""
-    for x in values:
-        number = numbers.get(id(x))
-        if number is not None:
-            parts.append(number)
-            continue
-        numbers[id(x)] = len(tensors)
-        tensors.append(x)
-        if type(x) is EagerTensor:
-            parts.append(x._kind or abstract_value_of(x))
-        elif type(x) is Variable:
-            parts.append((Variable, x.content_spec.dtype, x.content_spec.shape))
-        else:
-            return False
+def _has_number(
+    x: Any, numbers: dict[int, int], tensors: list[Any], parts: list[Any], order: list[int]
+) -> bool:
+    """Append a tensor's number, and the type of a new one; return whether it has one."""
+    if type(x) is EagerTensor and x._array is None:
+        order.append(-1)  # a source that no record has
+        return True
+    number = numbers.setdefault(id(x), len(tensors))
+    order.append(number)
+    if number < len(tensors):
+        return True
+    tensors.append(x)
+    if type(x) is EagerTensor:
+        parts.append(x._kind or abstract_value_of(x))
+    elif type(x) is Variable:
+        parts.append((Variable, x.content_spec.dtype, x.content_spec.shape))
+    else:
+        return False
     return True
 
 
-parts_fast = native.flow_parts if native else flow_parts
+flow_key_fast = native.flow_key if native else flow_key
 
 
 def _plan(
-    flow: TapeFlow,
+    tensors: Sequence[Any],
     records: Sequence[Record],
     targets: Targets,
     sources: Sequence[Any],
@@ -154,12 +146,11 @@ def _plan(
     builder = Builder("gradient")
     with recording_by([]), builder:
         stand_ins = {
-            id(x): x if id(x) in constants or type(x) is Variable else input_for(x, builder)
-            for x in flow.tensors
+            id(x): x if id(x) in constants or type(x) is Variable else input_for(x, builder) for x in tensors
         }
 
-        def traced(tensors: Sequence[Any]) -> list[Any]:
-            return [stand_ins.get(id(x), x) for x in tensors]
+        def traced(given: Sequence[Any]) -> list[Any]:
+            return [stand_ins.get(id(x), x) for x in given]
 
         found = differentiate(
             [each.on(traced(each.inputs), traced(each.outputs)) for each in records],

@@ -305,7 +305,7 @@ def _extension() -> Any:
             silent=SILENT, begin=begin, pool=_pool, end=end, busy=busy, stack=stack, placement=placement,
             refused=(ValueError, errors.OpError),
         )  # fmt: skip
-        return found if hasattr(found, "run_program") else None
+        return found if hasattr(found, "flow_key") else None
     except (ImportError, AttributeError, TypeError):
         return None
 

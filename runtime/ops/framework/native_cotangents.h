@@ -4,7 +4,7 @@
 
    autodiff/backprop.py and eager_gradients.py have the same in Python. */
 
-#include "native_tape.h"
+#include "native_flow.h"
 
 enum { PLAN_ARGUMENTS, PLAN_RUN, PLAN_COUNTS, PLAN_HAS_TENSORS, PLAN_SLOTS };
 static const char *const plan_names[PLAN_SLOTS] = {"_arguments", "_run", "counts", "has_tensors"};

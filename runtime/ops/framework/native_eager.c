@@ -1,7 +1,7 @@
 /* Eager calls that were accepted before, without Python code around the kernel: an optional extension module.
 
-   native_operators.h → native_operations.h → native_calls.h → native_loops.h → native_sweep.h → native_tape.h →
-   native_watches.h → native_keys.h */
+   native_operators.h → native_operations.h → native_calls.h → native_loops.h → native_sweep.h →
+   native_cotangents.h → native_flow.h → native_tape.h → native_watches.h → native_keys.h */
 
 #include "native_operators.h"
 
@@ -73,9 +73,9 @@ static PyMethodDef functions[] = {
      "tape_computed(tape, op, inputs, attrs, outputs)\n--\n\nRecord an operation if the tape tracks an input."},
     {"tape_keep", (PyCFunction)(void (*)(void))keep_on_tape, METH_FASTCALL,
      "tape_keep(tape, record)\n--\n\nAppend a record if the tape tracks an input; return False if not all tensors are eager."},
-    {"flow_parts", (PyCFunction)(void (*)(void))flow_parts, METH_FASTCALL,
-     "flow_parts(numbers, tensors, parts, records, handing_on, values)\n--\n\nAppend the parts of a flow's key for "
-     "records and some tensors; return whether all have parts."},
+    {"flow_key", (PyCFunction)(void (*)(void))flow_key, METH_FASTCALL,
+     "flow_key(records, handing_on, ends, since)\n--\n\nReturn the tensors of records and ends, and the key of their "
+     "flow; None if they have none."},
     {"run_program", (PyCFunction)(void (*)(void))run_given, METH_FASTCALL,
      "run_program(program, tensors, recorders)\n--\n\nReturn the result of a program, and record its operations."},
     {"sweep", (PyCFunction)(void (*)(void))sweep_back, METH_FASTCALL,

@@ -2,7 +2,7 @@
 
    y = op(x)   →   x is watched, or depends on a watched tensor   →   EagerRecord(op, [x], attributes, [y]),   y is tracked
 
-   autodiff/tape.py and tape_plans.py have the same in Python. */
+   autodiff/tape.py has the same in Python. */
 
 #include "native_watches.h"
 #include "native_sites.h"
@@ -118,84 +118,6 @@ static PyObject *computed_on_tape(PyObject *module, PyObject *const *args, Py_ss
         return PyErr_Format(PyExc_TypeError, "tape_computed(tape, op, inputs, attrs, outputs)");
     if (tape_computed(args[0], args + 1) < 0) return NULL;
     Py_RETURN_NONE;
-}
-
-/* Return the type of a tensor or a variable as part of a key; NULL for other values. */
-static PyObject *type_part(PyObject *x)
-{
-    if (Py_IS_TYPE(x, Tensor)) return kind_in(x);
-    PyObject *content = IS_A(x, Variable) ? content_of(x) : NULL;
-    if (content == NULL) return NULL;
-    PyObject *dtype = PyObject_GetAttr(content, name_dtype), *shape = PyObject_GetAttr(content, name_shape);
-    PyObject *part = dtype == NULL || shape == NULL ? NULL : PyTuple_Pack(3, Variable, dtype, shape);
-    Py_XDECREF(dtype);
-    Py_XDECREF(shape);
-    Py_DECREF(content);
-    return part;
-}
-
-/* Give a value the next number, and append the part of a new one; return 0 if it has none, -1 with an exception. */
-static int add_to_flow(PyObject *numbers, PyObject *tensors, PyObject *parts, PyObject *x)
-{
-    PyObject *key = PyLong_FromVoidPtr(x), *number = NULL, *part = NULL;
-    if (key != NULL) number = Py_XNewRef(PyDict_GetItemWithError(numbers, key));
-    int failed = key == NULL || PyErr_Occurred() ? -1 : 0;
-    if (failed == 0 && number != NULL) part = Py_NewRef(number);
-    else if (failed == 0) {
-        number = PyLong_FromSsize_t(PyList_GET_SIZE(tensors));
-        failed = number == NULL || PyDict_SetItem(numbers, key, number) < 0 ? -1 : PyList_Append(tensors, x);
-        if (failed == 0) part = type_part(x);
-    }
-    if (part != NULL) failed = PyList_Append(parts, part);
-    int is_known = part != NULL;
-    Py_XDECREF(key);
-    Py_XDECREF(number);
-    Py_XDECREF(part);
-    return failed < 0 || PyErr_Occurred() ? -1 : is_known;
-}
-
-/* Append the parts of the flow's key for some tensors; return 0 if one has none, -1 with an exception. */
-static int add_all_to_flow(PyObject *const *flow, PyObject *given)
-{
-    PyObject *values = PySequence_Fast(given, "values");
-    int found = values == NULL ? -1 : 1;
-    for (Py_ssize_t i = 0; found > 0 && i < PySequence_Fast_GET_SIZE(values); i++)
-        found = add_to_flow(flow[0], flow[1], flow[2], PySequence_Fast_GET_ITEM(values, i));
-    Py_XDECREF(values);
-    return found;
-}
-
-/* Append the parts for a record: what identifies its operation and attributes, and its inputs and outputs. */
-static int add_record_to_flow(PyObject *const *flow, PyObject *record, PyObject *handing_on)
-{
-    if (!PyObject_TypeCheck(record, ((PyTypeObject *)Record)->tp_base)) return 0;
-    PyObject *kept = AT(record, record_slots[RECORD_ATTRS]), *inputs = AT(record, record_slots[RECORD_INPUTS]);
-    if (kept == NULL || inputs == NULL) return 0; /* those of graphs are in no slots */
-    if (!PyObject_TypeCheck(kept, (PyTypeObject *)KeptAttributes)) {
-        kept = AT(record, record_slots[RECORD_OP]);
-        int hands_on = PySet_Contains(handing_on, kept);
-        if (hands_on <= 0) return hands_on;
-    }
-    if (PyList_Append(flow[2], kept) < 0) return -1;
-    int found = add_all_to_flow(flow, inputs);
-    return found > 0 ? add_all_to_flow(flow, AT(record, record_slots[RECORD_OUTPUTS])) : found;
-}
-
-/* Append the parts of the flow's key for records, and for some tensors: the numbers of those that it has, the types of
-   others. Return whether all have parts. */
-static PyObject *flow_parts(PyObject *module, PyObject *const *args, Py_ssize_t count)
-{
-    if (count != 6 || !PyDict_CheckExact(args[0]) || !PyList_CheckExact(args[1]) || !PyList_CheckExact(args[2])
-        || !PyList_CheckExact(args[3]) || !PyAnySet_Check(args[4]) || Record == NULL)
-        return PyErr_Format(PyExc_TypeError, "flow_parts(numbers, tensors, parts, records, handing_on, values)");
-    int found = 1;
-    for (Py_ssize_t i = 0; found > 0 && i < PyList_GET_SIZE(args[3]); i++) {
-        PyObject *record = Py_NewRef(PyList_GET_ITEM(args[3], i));
-        found = add_record_to_flow(args, record, args[4]);
-        Py_DECREF(record);
-    }
-    if (found > 0) found = add_all_to_flow(args, args[5]);
-    return found < 0 ? NULL : PyBool_FromLong(found);
 }
 
 static int record(PyObject *recorders, PyObject *op, PyObject *tensors, PyObject *attributes, PyObject *outputs)

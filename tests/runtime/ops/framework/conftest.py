@@ -24,7 +24,7 @@ def language(request: Any, monkeypatch: Any) -> Any:
                 monkeypatch.setattr(kind, name, method)
         monkeypatch.setattr(tape, "computed_fast", tape.computed)
         monkeypatch.setattr(tape, "keep_fast", None)
-        monkeypatch.setattr(tape_plans, "parts_fast", tape_plans.flow_parts)
+        monkeypatch.setattr(tape_plans, "flow_key_fast", tape_plans.flow_key)
         monkeypatch.setattr(variable_ops, "read_fast", variable_ops.read)
         monkeypatch.setattr(tf.Tensor, "__getitem__", getitem)
         for name in ("assign", "assign_add", "assign_sub"):
