@@ -109,7 +109,9 @@ class GradientTape(_TapeState):
             raise ValueError(
                 "Tape is still recording, This can happen if you try to re-enter an already-active tape."
             )
-        if self._records is None:
+        if self._records is None and not self._entered:
+            self._records = []
+        elif self._records is None:
             self._forget()
         self._builder = current()
         self._recording = self._entered = True
@@ -272,12 +274,15 @@ class GradientTape(_TapeState):
         flat = given if parts is given else [differentiable(part, "source") for part in nest.flatten(parts)]
         self._read(target)
         seeds = seeded(tensors_in(target), tensors_in(output_gradients))
-        sought = [self._sought(source) for source in flat]
+        tracked = self._tracked
+        sought = [x if type(x) is Variable and id(x) in tracked else self._sought(x) for x in flat]
         found = planned_gradients(records, seeds, sought, self._watched)
         if found is None:
             found = gradients(records, seeds, sought, self._watched)
         self._used()
-        grads = [filled(grad, x, unconnected) for grad, x in zip(found, flat, strict=True)]
+        grads = found
+        if unconnected is UnconnectedGradients.ZERO:
+            grads = [filled(grad, x, unconnected) for grad, x in zip(found, flat, strict=True)]
         if parts is not given:
             grads = list(map(like_source, given, nest.pack_sequence_as(parts, grads)))
         return grads if is_list else nest.pack_sequence_as(sources, grads)
@@ -388,7 +393,7 @@ class GradientTape(_TapeState):
 
     def _read(self, targets: Any) -> None:
         """Watch the trainable variables among the targets, since using a variable as a target reads it."""
-        for y in nest.flatten(targets):
+        for y in () if type(targets) is EagerTensor else nest.flatten(targets):
             if isinstance(y, Variable) and y.trainable and self._watch_accessed_variables:
                 if is_continuous(y.dtype):
                     self._watch(y)

@@ -41,6 +41,8 @@ class UnconnectedGradients(enum.Enum):
 
 
 def choice(value: Any) -> UnconnectedGradients:
+    if type(value) is UnconnectedGradients:
+        return value
     try:
         return UnconnectedGradients(value)
     except ValueError:
@@ -60,13 +62,13 @@ def known(x: Any) -> Any:
 
 def seeded(target: Any, output_gradients: Any) -> list[tuple[Any, Any]]:
     """Return pairs of the targets and their cotangents."""
-    targets = nest.flatten(target)
+    targets = [target] if type(target) is EagerTensor else nest.flatten(target)
     given = [None] * len(targets) if output_gradients is None else nest.flatten(output_gradients)
     if len(given) != len(targets):
         raise ValueError(f"{len(given)} output_gradients for {len(targets)} targets")
     pairs = []
     for y, dy in zip(targets, given, strict=True):
-        y = known(differentiable(y, "target"))
+        y = known(y if type(y) in PLAIN else differentiable(y, "target"))
         if not is_continuous(y.dtype):
             continue
         pairs.append((y, ones_like(y) if dy is None else _as_gradient(dy, y)))

@@ -84,6 +84,9 @@ class _Stack(threading.local):
             staging.building(building)
         self.eager = not building and self.replica is None
         self.eager_recorders = self.recorders if self.eager else None  # one look-up for the C extension
+        self.settle_recorders()
+
+    def settle_recorders(self) -> None:
         plain = self.eager and not self.recorders
         if plain is not self.plain:
             self.plain = plain
@@ -127,12 +130,13 @@ def recorders() -> list[Recorder]:
 
 def start_recording(recorder: Recorder) -> None:
     stack.recorders.append(recorder)
-    stack.settle()
+    stack.settle_recorders()
 
 
 def stop_recording(recorder: Recorder) -> None:
-    stack.recorders[:] = [other for other in stack.recorders if other is not recorder]
-    stack.settle()
+    recorders = stack.recorders
+    recorders[:] = [other for other in recorders if other is not recorder]
+    stack.settle_recorders()
 
 
 @contextlib.contextmanager
