@@ -127,7 +127,10 @@ class StageComprehensions(ExpressionPass):
             return False
         if self.names.movable:
             return True
-        return not contains([node.elt, *node.generators], SUSPENSIONS) and self.keeps_variables(node)
+        parts = [node.elt, *node.generators]
+        if not contains(parts, gast.NamedExpr):
+            return not contains(parts, SUSPENSIONS)
+        return self.names.plain and self.keeps_variables(node)
 
     def keeps_variables(self, node: Any) -> bool:
         """Return whether only the comprehension itself mentions the variables that it assigns by `:=`."""

@@ -117,6 +117,11 @@ def test_variables_that_only_the_comprehension_mentions_stay_in_it() -> None:
 
     agrees(f, ([1, 5, 3],), ([-1],), converted=True)
 
+    def seen(xs):
+        return any((last := x) > 1 for x in xs), sorted(locals())
+
+    assert converted_version(seen)([1, 2]) == seen([1, 2]) == (True, ["last", "xs"])
+
     def later(xs):
         found = any((last := x) > 1 for x in xs)
         return found, last
