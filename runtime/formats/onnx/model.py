@@ -118,7 +118,10 @@ class _Model:
             value_info(variables[i].name, variables[i].dtype, variables[i].shape) for i in self.assigned
         ]
         declared = [_output(name, operand) for name, operand in zip(outputs, self.graph.outputs, strict=True)]
-        graph = helper.make_graph(e.nodes, program.name, inputs, declared, initializer=e.initializers)
+        read = _names_read(e.nodes) | {value.name for value in inputs}
+        # Others were folded into attributes and constants.
+        constants = [each for each in e.initializers if each.name in read]
+        graph = helper.make_graph(e.nodes, program.name, inputs, declared, initializer=constants)
         return self._model(graph)
 
     def _model(self, graph: Any) -> Any:
@@ -150,6 +153,14 @@ class _Model:
         ref = self._checked(captured.name, TensorType(dtype, array.shape))
         self.e.initialize(ref.name, array, dtype)
         return ref
+
+
+def _names_read(nodes: Sequence[Any]) -> set[str]:
+    """Return the names of the values that nodes read, and the graphs inside of them."""
+    found = {name for node in nodes for name in node.input}
+    for graph in [each.g for node in nodes for each in node.attribute if each.HasField("g")]:
+        found |= _names_read(graph.node) | {value.name for value in graph.output}
+    return found
 
 
 def _declared(name: str, port: Port) -> Any:

@@ -31,6 +31,26 @@ def agrees(function, *arguments, **options):
     return disagreements(program, program.examples, **options) == []
 
 
+def test_constants_that_no_node_reads_are_left_out():
+    """Axes and permutations become attributes; ONNX Runtime warned of each constant of theirs."""
+
+    def compute(x):
+        y = tf.reshape(tf.transpose(x, [1, 0, 2]), [3, 8])
+        for _ in tf.range(tf.cast(x[0, 0, 0], tf.int32)):
+            y = tf.squeeze(tf.reduce_sum(y * 0.5, 1, keepdims=True) + y[None], 0)
+        return y
+
+    x = np.ones((2, 3, 4), np.float32)
+    assert agrees(compute, x)
+    graph = onnx.load_from_string(encode(tf.export.resolve(compute, [x]))).graph
+    read, pending = set(), [graph]
+    while pending:
+        inner = pending.pop()
+        read |= {name for node in inner.node for name in node.input} | {value.name for value in inner.output}
+        pending += [each.g for node in inner.node for each in node.attribute if each.HasField("g")]
+    assert {each.name for each in graph.initializer} <= read
+
+
 @pytest.mark.parametrize("dtype", [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint32])
 @pytest.mark.parametrize("opset", OPSETS)
 def test_integers_wrap_around_and_are_divided_rounding_down(dtype, opset):
