@@ -218,11 +218,14 @@ static int is_runnable(PyObject *call)
         && PyList_GET_SIZE(SLOT(call, TEMPLATE)) + PyTuple_GET_SIZE(SLOT(call, TAIL)) <= ARRAYS;
 }
 
+static PyObject *run_op(PyObject *op, PyObject *const *x, Py_ssize_t count, PyObject *recorders);
+
 /* Append what a step of a program, a call and the positions of its inputs, returns to the values; -1 with an exception. */
 static int run_step(PyObject *step, PyObject *values, PyObject *recorders)
 {
-    PyObject *call, *positions, *found = NULL, *inputs;
-    if (!PyArg_ParseTuple(step, "OO!", &call, &PyTuple_Type, &positions)) return -1;
+    if (!PyTuple_CheckExact(step) || PyTuple_GET_SIZE(step) != 2 || !PyTuple_CheckExact(PyTuple_GET_ITEM(step, 1)))
+        return PyErr_Format(PyExc_SystemError, "no step of a program: %R", step) == NULL ? -1 : 0;
+    PyObject *call = PyTuple_GET_ITEM(step, 0), *positions = PyTuple_GET_ITEM(step, 1), *found, *inputs;
     Py_ssize_t count = 0, size = PyTuple_GET_SIZE(positions);
     if ((inputs = PyList_New(size)) == NULL) return -1;
     for (; count < size; count++) {
@@ -230,11 +233,10 @@ static int run_step(PyObject *step, PyObject *values, PyObject *recorders)
         if (x == NULL) break;
         PyList_SET_ITEM(inputs, count, Py_NewRef(x));
     }
-    if (count == size) {
-        if (is_runnable(call)) found = run(call, inputs, recorders);
-        else if (IS_A(call, EagerCall)) found = PyObject_CallMethod(call, "run", "OO", inputs, recorders);
-        else found = PyObject_Vectorcall(call, ((PyListObject *)inputs)->ob_item, size, NULL);
-    }
+    if (count < size) found = NULL;
+    else if (is_runnable(call)) found = run(call, inputs, recorders);
+    else if (IS_A(call, EagerCall)) found = PyObject_CallMethod(call, "run", "OO", inputs, recorders);
+    else found = run_op(call, ((PyListObject *)inputs)->ob_item, size, recorders);
     int failed = found == NULL ? -1 : 0;
     if (found != NULL && !PyList_CheckExact(found)) failed = PyList_Append(values, found);
     else if (found != NULL) failed = PyList_SetSlice(values, PyList_GET_SIZE(values), PyList_GET_SIZE(values), found);

@@ -332,6 +332,18 @@ static PyTypeObject EagerOpType = {
     .tp_call = PyVectorcall_Call,
 };
 
+/* Return the result of an operation in a program, whose recorders are those of this thread. */
+static PyObject *run_op(PyObject *op, PyObject *const *x, Py_ssize_t count, PyObject *recorders)
+{
+    EagerOp *self = (EagerOp *)op;
+    if (Py_IS_TYPE(op, &EagerOpType) && is_prepared(self) == 0 && self->operands > 0 && self->operands == count) {
+        PyObject *result = elementwise(self, x, recorders);
+        if (result != Py_None) return result;
+        Py_DECREF(result);
+    }
+    return PyErr_Occurred() ? NULL : PyObject_Vectorcall(op, x, count, NULL);
+}
+
 /* Return the callable in the slot `__call__` of an operation. */
 static PyObject *caller(PyObject *module, PyObject *op)
 {
