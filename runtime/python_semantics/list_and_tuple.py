@@ -34,11 +34,12 @@ def _with(item: Any, list: Any) -> tuple[Any]:  # errors name the list so
 
 
 def as_tuple(items: Any = (), /) -> Any:
-    found = as_list(items)
+    found = items if isinstance(items, TensorList) else as_list(items)
     if isinstance(found, TensorList):
+        what = f"the list `{found.name}`" if found is items else "items whose number the graph decides"
         raise staging_error(
             "AGC275",
-            f"a tuple of the list `{found.name}` is not possible",
+            f"a tuple of {what} is not possible",
             why="the graph decides how long the list is, and a tuple has its length while the function is traced",
             fix="keep the list, or use the tensor that tf.stack gives",
         )

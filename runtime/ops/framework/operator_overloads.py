@@ -69,7 +69,7 @@ def _forward(operation: Binary, reflected: str) -> Callable[[Any, Any], Any]:
 
 def _backward(operation: Binary) -> Callable[[Any, Any], Any]:
     def method(self: Any, other: Any) -> Any:
-        if type(other) in (int, float):
+        if type(other) in (int, float, str):
             return operation(other, self)
         return operation(convert_to_tensor(other, self.dtype), self)
 

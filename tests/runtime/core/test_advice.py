@@ -34,6 +34,8 @@ def keys_of_text(n: Any) -> dict[str, Any]:
         (lambda x: x.append(1), [1], "write tf.concat([x, [value]], 0), or append to a list"),
         (lambda n: n * 0.5, 3, "convert the int32 tensor first, for instance with tf.cast(x, tf.float32)"),
         (lambda n: n + "px", 3, "make text of the int32 tensor with tf.strings.as_string(x)"),
+        (lambda n: "px" + n, 3, "make text of the int32 tensor with tf.strings.as_string(x)"),
+        (lambda n: tuple(range(n)), 3, "a tuple of items whose number the graph decides is not possible"),
         (lambda n: n * tf.constant(0.5), 3, "(argument `y`): convert one with tf.cast"),
         (keys_of_text, 3, "fix: take keys from Python numbers"),
     ],
