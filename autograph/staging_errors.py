@@ -38,7 +38,10 @@ def staging_error(
     if _is_about_return(title, shown):
         title, why, fix = map(_of_return, (title, why, fix))
         shown = tuple(_of_end(note) for note in shown)
-    return StagingError(Diagnostic(code, title, running(), label=label, notes=shown, why=why, fix=fix))
+    where = running()
+    if _is_about_expression(title, where, shown):
+        title, fix = map(_of_expression, (title, fix))
+    return StagingError(Diagnostic(code, title, where, label=label, notes=shown, why=why, fix=fix))
 
 
 _RESULT = r"`(result(?:_\d+)?)\b([^`]*)`"
@@ -67,6 +70,23 @@ def _of_return(text: str) -> str:
         lambda found: f"`{found[2]}` of the returned value" if found[2] else "the returned value",
         text,
     )
+
+
+def _is_about_expression(title: str, where: Where | None, notes: Sequence[Note]) -> bool:
+    """Return whether `title` names the value of a conditional expression, for which user code has no name."""
+    if where is None or "`value" not in title:
+        return False
+    lines = [where.text() or "", *(note.where.text() or "" for note in notes)]
+    return bool(re.search(r"\bif\b.*\belse\b", lines[0])) and not re.search(r"\bvalue\b", "\n".join(lines))
+
+
+def _of_expression(text: str) -> str:
+    """Reword a text about the value of a conditional expression.
+
+    >>> _of_expression("the branches give `value` different types"), _of_expression("with tf.cast(value, ...)")
+    ('the branches give different types', 'with tf.cast')
+    """
+    return text.replace("give `value` ", "give ").replace("tf.cast(value, ...)", "tf.cast")
 
 
 def _of_end(note: Note) -> Note:

@@ -302,6 +302,10 @@ def _dtypes_differ(path: str, column: Sequence[Any]) -> Exception:
     if found is not None:
         weak, dtype = found
         return WeakDtypeError(f"the branches give `{path}` different dtypes", weak._weak_from, dtype)
+    has_text = any(
+        isinstance(leaf, (str, bytes)) or getattr(leaf, "dtype", None) is dtypes.string for leaf in column
+    )
+    convert = "strings.as_string" if has_text else f"cast({path}, ...)"
     return _DisagreementError(
         "AGC201",
         f"the branches give `{path}` different types: {given}",
@@ -309,5 +313,5 @@ def _dtypes_differ(path: str, column: Sequence[Any]) -> Exception:
         column,
         [state_leaves.describe(leaf) for leaf in column],
         why="a value in a graph has one dtype, and two tensors are never promoted silently",
-        fix=f"make them agree, for instance with tf.cast({path}, ...) in one of the branches",
+        fix=f"make them agree, for instance with tf.{convert} in one of the branches",
     )

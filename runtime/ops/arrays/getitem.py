@@ -195,7 +195,10 @@ def _matched(index: tuple[Any, ...], rank: int) -> Iterator[tuple[Any, int]]:
     """Yield each item of the index with the axis that it indexes; omitted axes get a full slice."""
     used = sum(item is not None and item is not Ellipsis for item in index)
     if used > rank:
-        raise ValueError(f"Index out of range using input dim {rank}; input has only {rank} dims")
+        raise ValueError(
+            f"Index out of range using input dim {rank}; input has only {rank} dims (a list is one index for each "
+            "axis, as a tuple is; tf.gather takes several rows)"
+        )
     dim = 0
     for item in index if Ellipsis in index else (*index, Ellipsis):
         if item is Ellipsis:

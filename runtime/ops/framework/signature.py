@@ -27,6 +27,7 @@ from ...ir.op_def import OpDef
 from ...ir.value_types import ListType, VariableType
 from .attribute_parsers import READERS
 
+_TEXT = frozenset({"add", "stack", "concat"})  # operations that join texts
 _OPERANDS = frozenset({"Input", "Same", "Inputs", "Tensors", "Ints", "Ref", "Array"})
 """The annotations of parameters that are inputs of the operation."""
 
@@ -140,8 +141,20 @@ class Signature(OpDef):
         except MeetsCompositeError:
             raise
         except (TypeError, ValueError) as error:
-            fix = _fix_of_sizes(value) if (position, "Ints") in self._inputs else _fix_of_dtype(value, hint)
+            fix = (
+                _fix_of_sizes(value)
+                if (position, "Ints") in self._inputs
+                else self._fix_of_dtype(value, hint)
+            )
             raise type(error)(f"{self.name}, argument `{self.parameters[position]}`: {error}{fix}") from None
+
+    def _fix_of_dtype(self, value: Any, dtype: dtypes.DType | None) -> str:
+        """Return what to do about a Python value that the dtype of another argument cannot hold."""
+        if isinstance(value, float) and dtype is not None and dtype.is_integer:
+            return f": convert the {dtype.name} tensor first, for instance with tf.cast(x, tf.float32)"
+        if isinstance(value, str) and dtype is not None and self.name in _TEXT:
+            return f": make text of the {dtype.name} tensor with tf.strings.as_string(x)"
+        return ""
 
     def _read_attributes(self, values: list[Any]) -> dict[str, Any]:
         """Return the parsed attributes, from the parameters' values."""
@@ -250,15 +263,6 @@ def _is_empty(value: Any) -> bool:
 def _has_fraction(tensor: Tensor) -> bool:
     """Return whether a known value is not whole numbers."""
     return isinstance(tensor, EagerTensor) and not bool(np.all(tensor._array == np.trunc(tensor._array)))
-
-
-def _fix_of_dtype(value: Any, dtype: dtypes.DType | None) -> str:
-    """Return what to do about a Python value that the dtype of another argument cannot hold."""
-    if isinstance(value, float) and dtype is not None and dtype.is_integer:
-        return f": convert the {dtype.name} tensor first, for instance with tf.cast(x, tf.float32)"
-    if isinstance(value, str) and dtype is not None:
-        return f": make text of the {dtype.name} tensor with tf.strings.as_string(x)"
-    return ""
 
 
 def _fix_of_sizes(value: Any) -> str:

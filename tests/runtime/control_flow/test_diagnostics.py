@@ -75,7 +75,7 @@ def test_branches_that_choose_a_function():
         return f(x)
 
     assert excerpt(activate, tf.constant(2.0)) == [
-        "error[AGC203]: the branches give `value` values that a graph cannot choose between: "
+        "error[AGC203]: the branches give values that a graph cannot choose between: "
         "the function `sin` and the function `abs`",
         "f = tf.sin if x > 0 else abs",
         "^^^^^^^^^^^^^^^^^^^^^^^^ the graph decides",

@@ -36,6 +36,22 @@ def keys_of_text(n: Any) -> dict[str, Any]:
         (lambda n: n + "px", 3, "make text of the int32 tensor with tf.strings.as_string(x)"),
         (lambda n: "px" + n, 3, "make text of the int32 tensor with tf.strings.as_string(x)"),
         (lambda n: tuple(range(n)), 3, "a tuple of items whose number the graph decides is not possible"),
+        (
+            lambda x: x[[0, 1]],
+            [1, 2],
+            "a list is one index for each axis, as a tuple is; tf.gather takes several rows",
+        ),
+        (
+            lambda x: x if x > 0 else None,
+            1.0,
+            "AGC203]: the branches give values that a graph cannot choose between",
+        ),
+        (lambda x: x if x > 0 else None, 1.0, "fix: give a tensor of one dtype in every branch"),
+        (
+            lambda x: 1 if x > 0 else "no",
+            1.0,
+            "make them agree, for instance with tf.strings.as_string in one",
+        ),
         (lambda n: n * tf.constant(0.5), 3, "(argument `y`): convert one with tf.cast"),
         (keys_of_text, 3, "fix: take keys from Python numbers"),
     ],
