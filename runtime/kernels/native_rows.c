@@ -3,6 +3,8 @@
    combine("add", result, positions, rows)                      result[positions[i]] += rows[i]     i = 0, 1, …
    add_weighted(result, positions, rows, sources, weights)      result[:, positions[i]] += weights[i] * rows[:, sources[i]]
 
+   are_within(indices, size)                                    0 <= indices[i] < size for all i
+
    rows.py computes the same with NumPy, which is slower: `ufunc.at` has a fast loop for vectors only. */
 
 #define PY_SSIZE_T_CLEAN
@@ -47,13 +49,18 @@ static int kind_of(int type)
     return type == NPY_FLOAT ? 0 : type == NPY_DOUBLE ? 1 : type == NPY_INT32 ? 2 : type == NPY_INT64 ? 3 : -1;
 }
 
-/* Whether all positions are numbers of rows of the result. */
-static int are_inside(const int64_t *positions, npy_intp count, npy_intp height)
-{
-    int outside = 0;
-    for (npy_intp i = 0; i < count; i++) outside |= (uint64_t)positions[i] >= (uint64_t)height;
-    return !outside;
-}
+/* Whether all of `count` integers are in [0, size): negative ones are large as unsigned ones. */
+#define DEFINE_RANGE(type)                                                        \
+    static int are_below_##type(const void *indices, npy_intp count, uint64_t size) \
+    {                                                                             \
+        const type *x = indices, *end = x + count;                                \
+        int outside = 0;                                                          \
+        for (; x < end; x++) outside |= *x >= size;                               \
+        return !outside;                                                          \
+    }
+
+DEFINE_RANGE(uint32_t)
+DEFINE_RANGE(uint64_t)
 
 static PyObject *combine(PyObject *module, PyObject *arguments)
 {
@@ -71,7 +78,7 @@ static PyObject *combine(PyObject *module, PyObject *arguments)
     npy_intp width = PyArray_MultiplyList(PyArray_DIMS(result) + 1, PyArray_NDIM(result) - 1);
     if (places != NULL && rows != NULL && PyArray_SIZE(rows) > 0 && PyArray_SIZE(rows) == PyArray_SIZE(places) * width) {
         Py_BEGIN_ALLOW_THREADS
-        is_done = are_inside(PyArray_DATA(places), PyArray_SIZE(places), PyArray_DIM(result, 0));
+        is_done = are_below_uint64_t(PyArray_DATA(places), PyArray_SIZE(places), PyArray_DIM(result, 0));
         if (is_done)
             loops[kind][which](PyArray_DATA(result), PyArray_DATA(places), PyArray_DATA(rows), PyArray_SIZE(places), width);
         Py_END_ALLOW_THREADS
@@ -132,8 +139,8 @@ static PyObject *add_weighted(PyObject *module, PyObject *arguments)
         Py_RETURN_FALSE;
     int is_done;
     Py_BEGIN_ALLOW_THREADS
-    is_done = are_inside(PyArray_DATA(positions), count, PyArray_DIM(result, 1))
-              && are_inside(PyArray_DATA(sources), count, PyArray_DIM(rows, 1));
+    is_done = are_below_uint64_t(PyArray_DATA(positions), count, PyArray_DIM(result, 1))
+              && are_below_uint64_t(PyArray_DATA(sources), count, PyArray_DIM(rows, 1));
     if (is_done && type == NPY_FLOAT)
         weighted_float(PyArray_DATA(result), PyArray_STRIDES(result), PyArray_DATA(positions), PyArray_DATA(rows),
                        PyArray_STRIDES(rows), PyArray_DATA(sources), PyArray_DATA(weights), count, batch, width);
@@ -144,9 +151,25 @@ static PyObject *add_weighted(PyObject *module, PyObject *arguments)
     return PyBool_FromLong(is_done);
 }
 
+static PyObject *are_within(PyObject *module, PyObject *const *arguments, Py_ssize_t count)
+{
+    if (count != 2) return PyErr_Format(PyExc_TypeError, "are_within(indices, size)");
+    Py_ssize_t size = PyLong_AsSsize_t(arguments[1]);
+    if (size == -1 && PyErr_Occurred()) return NULL;
+    PyArrayObject *array = (PyArrayObject *)arguments[0];
+    if (!PyArray_CheckExact(arguments[0]) || !PyArray_ISINTEGER(array) || !PyArray_ISCARRAY_RO(array)
+        || PyArray_ITEMSIZE(array) < 4 || size < 0)
+        Py_RETURN_NONE;
+    npy_intp length = PyArray_SIZE(array);
+    int is_short = PyArray_ITEMSIZE(array) == 4;
+    return PyBool_FromLong((is_short ? are_below_uint32_t : are_below_uint64_t)(PyArray_DATA(array), length, size));
+}
+
 static PyMethodDef functions[] = {
     {"add_weighted", add_weighted, METH_VARARGS,
      "add_weighted(result, positions, rows, sources, weights)\n--\n\nReturn whether it is done, as `combine` does."},
+    {"are_within", (PyCFunction)(void (*)(void))are_within, METH_FASTCALL,
+     "are_within(indices, size)\n--\n\nReturn whether all are in [0, size); None for arrays that are left to NumPy."},
     {"combine", combine, METH_VARARGS,
      "combine(name, result, positions, rows)\n--\n\nReturn whether it is done; False for arrays that are left to NumPy."},
     {NULL},

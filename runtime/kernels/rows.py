@@ -3,6 +3,7 @@
     combine_rows(np.add, result, positions, rows)      result[positions[i]] += rows[i]     i = 0, 1, …
     add_weighted(result, positions, rows, sources, weights)
                                   result[:, positions[i]] += weights[i] * rows[:, sources[i]]
+    are_within(indices, size)     0 <= indices[i] < size for all i
 
 An optional extension computes it, in the order of the positions; without it, NumPy sorts the rows.
 """
@@ -67,6 +68,19 @@ def combine_along(ufunc: np.ufunc, result: Array, axis: int, positions: Array, r
     starts = np.arange(0, before * size, max(size, 1)).reshape(batch, -1, 1)
     places = starts + positions.reshape(batch, 1, count).astype(np.int64, copy=False)
     combine_rows(ufunc, result.reshape(before * size, *after), places, rows.reshape(*places.shape, *after))
+
+
+def are_within(indices: Array, size: int) -> bool:
+    """Return whether all integers of an array are in [0, size).
+
+    >>> are_within(np.array([0, 2]), 3), are_within(np.array([0, -1]), 3)
+    (True, False)
+    """
+    found = None if native is None else native.are_within(indices, size)
+    if found is None:
+        unsigned = indices.view(f"u{indices.dtype.itemsize}")  # negative numbers are large ones
+        return not indices.size or bool(np.maximum.reduce(unsigned, None) < size)
+    return found  # type: ignore[no-any-return]
 
 
 _PARTS, _LARGE = 8, 1 << 16

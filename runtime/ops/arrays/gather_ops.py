@@ -19,7 +19,7 @@ from ...ir.batching import Batch
 from ...ir.graph import Constant
 from ...ir.traits import CHEAP, PYTHON_INDEX
 from ...ir.value_types import TensorType
-from ...kernels.rows import combine_along, combine_at, row_numbers
+from ...kernels.rows import are_within, combine_along, combine_at, row_numbers
 from ..framework.attribute_parsers import Axis
 from ..framework.cached_dispatch import dispatch_with_operands
 from ..framework.op import Input, Ints, Name, op
@@ -89,18 +89,9 @@ def _(params: Any, indices: Any, axis: int, batch_dims: int) -> Any:
 
 @take.kernel
 def _(params: Array, indices: Array, axis: int, batch_dims: int) -> Array:
-    if (
-        type(indices) is np.ndarray
-        and indices.ndim
-        and indices.dtype.char == "i"
-        and not batch_dims
-        and params.size
-    ):
-        try:  # NumPy checks the range; as unsigned numbers, negative indices are too large as well
-            return params.take(indices.view(np.uint32), axis)
-        except IndexError:
-            pass  # the check below reports the index that is out of range
     size = params.shape[axis]
+    if not batch_dims and type(indices) is np.ndarray and indices.ndim and are_within(indices, size):
+        return params.take(indices, axis)
     if np.ndim(indices) == 0:
         if not 0 <= indices < size:
             raise errors.InvalidArgumentError(f"indices = {indices} is not in [0, {size})")
@@ -169,8 +160,7 @@ def _(dy: Any, y: Any, rows: Any, indices: Any, shape: Any, axis: int, batch_dim
 
 
 def _check_range(indices: Array, size: int) -> None:
-    unsigned = indices.view(f"u{indices.dtype.itemsize}")  # negative numbers are large ones
-    if indices.size and np.maximum.reduce(unsigned, None) >= size:
+    if not are_within(indices, size):
         position = tuple(np.argwhere((indices < 0) | (indices >= size))[0].tolist())
         raise errors.InvalidArgumentError(
             f"indices{listed(position)} = {indices[position]} is not in [0, {size})"

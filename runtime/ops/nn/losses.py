@@ -19,6 +19,7 @@ from ...core.tensor import Tensor
 from ...ir.traits import FRESH_RESULT
 from ...ir.value_types import TensorType
 from ...kernels.orders import take_along_last
+from ...kernels.rows import are_within
 from ..arrays.creation import ones_like, zeros_like
 from ..arrays.ranges import one_hot
 from ..arrays.reshape import broadcast_to, expand_dims, transpose
@@ -173,9 +174,9 @@ def _unlike(labels: Sequence[int | None], logits: Sequence[int | None]) -> str:
 def _(labels: Array, logits: Array) -> Array:
     if logits.ndim == 0 or labels.shape != logits.shape[:-1]:
         raise errors.InvalidArgumentError(_unlike(labels.shape, logits.shape))
-    size, unsigned = logits.shape[-1], labels.view(f"u{labels.dtype.itemsize}")  # negative labels are large
-    if labels.size and np.maximum.reduce(unsigned, None) >= size:
-        wrong = labels[unsigned >= size]
+    size = logits.shape[-1]
+    if not are_within(labels, size):
+        wrong = labels[(labels < 0) | (labels >= size)]
         raise errors.InvalidArgumentError(
             f"Received a label value of {wrong.flat[0]} which is outside the valid range of [0, {size})."
         )

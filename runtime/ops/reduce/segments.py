@@ -22,7 +22,7 @@ from ...core.export import export
 from ...core.tensor import Tensor
 from ...ir.graph import Operand
 from ...ir.value_types import TensorType
-from ...kernels.rows import combine_rows
+from ...kernels.rows import are_within, combine_rows
 from ..arrays.creation import ones_like, zeros_like
 from ..arrays.gather_ops import gather
 from ..arrays.where_ops import where
@@ -189,7 +189,7 @@ def _unsorted(name: str, combine: np.ufunc, start: Start, allowed: DTypes, manua
         ids, rows = segment_ids, data
         if ids.ndim != 1:
             ids, rows = ids.reshape(-1), data.reshape(ids.size, *data.shape[ids.ndim :])
-        if ids.size and np.maximum.reduce(ids.view(f"u{ids.itemsize}")) >= count:  # negative ones are large
+        if not are_within(ids, count):
             if ids.max() >= count:
                 _refuse(ids, count)
             rows, ids = rows[ids >= 0], ids[ids >= 0]

@@ -13,7 +13,7 @@ from ... import dtypes, errors
 from ...core import shapes
 from ...ir.traits import UPDATE
 from ...ir.value_types import TensorType
-from ...kernels.rows import combine_rows
+from ...kernels.rows import are_within, combine_rows
 from ..arrays.scatter import check_updates, numbered_rows
 from ..framework import op_families
 from ..framework.op import Input, Name, Ref, op
@@ -133,8 +133,8 @@ scattered.no_gradient("it represents an assignment of a variable, which has no g
 
 
 def _check_range(indices: Array, array: Array) -> None:
-    wrong = (indices < 0) | (indices >= len(array))
-    if wrong.any():
+    if not are_within(indices, len(array)):
+        wrong = (indices < 0) | (indices >= len(array))
         position = tuple(np.argwhere(wrong)[0].tolist())
         raise errors.InvalidArgumentError(
             f"indices{listed(position) if position else ''} = {indices[position]} is not in [0, {len(array)})"

@@ -97,3 +97,16 @@ def test_weighted_rows_outside_raise_before_anything_is_written() -> None:
         with pytest.raises(IndexError):
             rows.add_weighted(result, np.array(positions), np.ones((1, 2, 1)), np.array(sources), np.ones(2))
     assert not result.any()
+
+
+@each_case("dtype", ["int32", "int64", "uint32", "uint64", "int8", "uint16"])
+def test_the_range_of_integers(dtype: str) -> None:
+    x = np.array([[0, 3, 2], [1, 0, 3]], dtype)
+    for part in (x, x[:, ::2], x[::-1], x.T, x[0, 1], np.array(x[0, 1]), x[:0]):
+        assert rows.are_within(part, 4)
+        assert rows.are_within(part, 3) == (np.size(part) == 0)
+    assert rows.are_within(x[:0], 0) and not rows.are_within(x, 0)
+    if x.dtype.kind == "i":
+        assert not rows.are_within(x - 1, 4)
+    else:
+        assert not rows.are_within(x + np.iinfo(dtype).max, 4)
