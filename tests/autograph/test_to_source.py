@@ -192,6 +192,14 @@ def test_a_very_long_expression():
         assert convert_source(text, "long.py").count("x + x") == 2500
 
 
+def test_a_match_of_many_sequences():
+    """Its tests are nested: the text needs more levels of indentation than Python reads, but the code runs."""
+    cases = "".join(f"        case [{i}, *_]:\n            x = {i}\n" for i in range(110))
+    text = f"def f(x):\n    match x:\n{cases}    return x\n"
+    with pytest.raises(ConversionError, match=r"AGC107.*blocks are nested(.|\n)*long\.py"):
+        convert_source(text, "long.py")
+
+
 def test_unparsable_source_is_refused():
     with pytest.raises(ConversionError, match=r"AGC10[67]"):
         convert_source("x = " + "(" * 5000 + ")" * 5000, "deep.py")
