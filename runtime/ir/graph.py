@@ -385,12 +385,15 @@ class Graph:
         return live
 
     def walk(self) -> Iterator[Operation]:
-        """Yield every operation, including those in regions."""
-        pending: list[Graph] = [self]
+        """Yield every operation, including those in regions; those of a callee once, however often it is called."""
+        pending, seen = [self], {self}
         while pending:
             for operation in pending.pop().operations:
                 yield operation
-                pending.extend(operation.regions)
+                for region in operation.regions:
+                    if region not in seen:
+                        seen.add(region)
+                        pending.append(region)
 
     @property
     def variables(self) -> tuple[Value, ...]:

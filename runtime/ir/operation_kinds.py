@@ -63,9 +63,12 @@ def typical_operations(graph: Graph) -> Iterator[Operation]:
 
     These have all types of results and constants of the graph.
     """
-    pending = [graph]
+    pending, seen = [graph], {graph}
     while pending:
-        kinds, operations = kinds_of(graph := pending.pop()), graph.operations
+        current = pending.pop()
+        kinds, operations = kinds_of(current), current.operations
         yield from kinds.first
         yield from [operations[i] for i in kinds.constant]
-        pending += graph.regions()
+        new = set(current.regions()) - seen
+        seen |= new
+        pending += new

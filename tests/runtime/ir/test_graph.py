@@ -31,3 +31,10 @@ def test_an_array_in_a_region_counts() -> None:
     graph = tf.function(step).get_concrete_function(tf.constant(9), tf.constant(2)).graph
     assert all(value.shape == () for operation in graph.operations for value in operation.outputs)
     assert not graph.is_scalar
+
+
+def test_a_walk_visits_a_callee_once_however_often_it_is_called() -> None:
+    twice = tf.function(lambda x: tf.tanh(x) * 2.0, autograph=False)
+    x = tf.TensorSpec([3])
+    graph = tf.function(lambda x: twice(twice(twice(x))), autograph=False).get_concrete_function(x).graph
+    assert [operation.type for operation in graph.walk()] == ["call"] * 3 + ["tanh", "multiply"]
