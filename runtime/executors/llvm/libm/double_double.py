@@ -38,14 +38,22 @@ def exact_product(x: Number, y: Number) -> DoubleDouble:
     product = x * y
     if x.code.fused:
         return DoubleDouble(product, (-product).plus_product(x, y))
+    (x, up), (y, more) = scaled(x), scaled(y)
     (a, b), (c, d) = halves(x), halves(y)
-    return DoubleDouble(product, ((a * c - product) + a * d + b * c) + b * d)
+    return DoubleDouble(product, (((a * c - x * y) + a * d + b * c) + b * d) * up * more)
+
+
+def scaled(x: Number) -> tuple[Number, Number]:
+    """Return a number of which `halves` does not overflow, and the power of two by which `x` is larger."""
+    step = 2.0 ** (x.code.fraction // 2 + 3)
+    is_large = x.magnitude() > 2.0**x.code.bias / step
+    return is_large.where(x / step, x), is_large.where(step, x.code.real(1.0))
 
 
 def halves(x: Number) -> DoubleDouble:
     """Return two numbers of half the bits each that add up to `x` (Veltkamp)."""
-    scaled = x * float((1 << ((x.code.fraction + 2) // 2)) + 1)
-    high = scaled - (scaled - x)
+    times = x * float((1 << ((x.code.fraction + 2) // 2)) + 1)
+    high = times - (times - x)
     return DoubleDouble(high, x - high)
 
 

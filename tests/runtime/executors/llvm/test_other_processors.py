@@ -36,6 +36,24 @@ def check_programs(left_out: str) -> None:
     for a, b in zip(found, tf.function(mixed, jit_compile=False)(x, y), strict=True):
         np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=1e-4, atol=1e-4)
     check_casts()
+    check_extremes()
+
+
+def check_extremes() -> None:
+    """Products of pairs of numbers do not overflow on the way, where no instruction gives their rounding errors."""
+    functions = {
+        "arctan": (tf.atan, [1.7e308, -1e305, 1e300, 5e-324, np.inf, -np.inf, 0.0, np.nan]),
+        "arctan2": (tf.atan2, [1e300, -1e-300, 3.5e147, -1.9e-237, 5e-324, 1.7e308, 1.0]),
+        "power": (tf.pow, [1.7e308, 1e300, 2.0, 0.5, 1e-300, 1.0 + 2**-52, 3.7]),
+        "sinh": (tf.sinh, [700.0, -1e-300, 0.1]),
+    }
+    for name, (function, numbers) in functions.items():
+        expected_of = getattr(np, name)
+        arguments = np.meshgrid(*[np.array(numbers)] * expected_of.nin)
+        with np.errstate(all="ignore"):
+            expected = expected_of(*arguments)
+        found = tf.function(function, jit_compile=True)(*map(tf.constant, arguments))
+        np.testing.assert_allclose(found.numpy(), expected, rtol=1e-14, atol=0.0)
 
 
 def check_casts() -> None:
