@@ -78,6 +78,14 @@ class Parameters:
         """Return a dict from parameter names to arguments, with defaults. Raise TypeError as Python does."""
         return self.named(self.values(args, kwargs))
 
+    def given(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a dict from parameter names to arguments, of those in the call. Raise TypeError if others are."""
+        try:
+            return self.signature.bind_partial(*args, **kwargs).arguments
+        except TypeError as error:
+            reason = str(error)
+        raise TypeError(f"{self._name}{self.signature}: {reason}")
+
     def named(self, values: Sequence[Any]) -> dict[str, Any]:
         """Return a dict from parameter names to the values of all parameters."""
         return dict(zip(self.names, values, strict=True))

@@ -223,23 +223,23 @@ class ConcreteFunction:
         return self.call_flat(inputs)
 
     def _bound(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the arguments by name. Python values of the trace may be left out, and so may `self`."""
+        """Return the arguments by name. Those of the trace that are Python values may be left out, and so may `self`.
+
+        A value of the trace goes before the default of its parameter.
+        """
         if self.receiver is not None:
             instance = _alive(self.arguments[self.receiver])
             if not args or args[0] is not instance:
                 args = (instance, *args)
-        try:
-            return self._parameters.bind(args, kwargs)
-        except TypeError:
-            given = self._parameters.signature.bind_partial(*args, **kwargs).arguments
-            known = {
-                name: nest.map_structure(_alive, value)
-                for name, value in self.arguments.items()
-                if not any(map(_is_input, nest.flatten(value)))
-            }
-            if len({**known, **given}) < len(self.arguments):
-                raise
-            return {**known, **given}
+        known = {
+            name: nest.map_structure(_alive, value)
+            for name, value in self.arguments.items()
+            if not any(map(_is_input, nest.flatten(value)))
+        }
+        found = {**known, **self._parameters.given(args, kwargs)}
+        return (
+            found if len(found) == len(self.arguments) else {**self._parameters.bind(args, kwargs), **found}
+        )
 
     def _checked(self, arguments: Mapping[str, Any]) -> list[Any]:
         found = []

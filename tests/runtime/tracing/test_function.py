@@ -159,6 +159,16 @@ class TestConcreteFunctions:
         with pytest.raises(TypeError, match="unexpected keyword argument 'c'"):
             square(tf.constant(3.0), c=3)
 
+    def test_an_argument_left_out_has_the_value_of_the_trace_before_its_default(self):
+        scaled = tf.function(lambda x, by=2.0, *, plus=1.0: x * by + plus)
+        number = tf.TensorSpec([], tf.float32)
+        tripled = scaled.get_concrete_function(number, by=3.0)
+        assert [tripled(5.0).numpy(), tripled(5.0, 3.0).numpy(), tripled(5.0, plus=1.0).numpy()] == [16.0] * 3
+        with pytest.raises(TypeError, match=r"`by` was 3\.0 when traced, but is 2\.0"):
+            tripled(5.0, 2.0)
+        by_any = scaled.get_concrete_function(number, number)
+        assert [by_any(5.0).numpy(), by_any(5.0, 3.0).numpy()] == [11.0, 16.0]
+
     def test_an_input_signature_of_any_number_of_arguments(self):
         @tf.function(input_signature=[tf.TensorSpec([None]), tf.TensorSpec([]), tf.TensorSpec([], tf.int32)])
         def f(x, *rest):
