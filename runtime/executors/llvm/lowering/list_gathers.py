@@ -12,7 +12,6 @@ from typing import Any
 
 from .... import dtypes
 from ....ir.graph import Operation
-from ..codegen.dynamic_sizes import is_sized
 from ..codegen.lazy_values import Buffer, Index, LazyValue
 from ..codegen.llvm_types import Register, integer
 from ..codegen.region_lowering import Region
@@ -23,25 +22,9 @@ from .list_ops import add, times
 from .tensor_arrays import cells_of
 
 
-def _indices(region: Region, node: LazyValue) -> list[Register]:
-    """Return the elements of a vector of indices, in registers."""
-    found = region.settled(node)
-    indexes = [Index(node.shape, [(0, len(node.shape), region.e.word(i))]) for i in range(node.size)]
-    return [converted(region.e, found.at(region.e, index), found.dtype, dtypes.int64) for index in indexes]
-
-
-_MOST = 64
-"""The number of elements up to which a loop over indices is unrolled."""
-
-
 def _each(region: Region, node: LazyValue, take: Callable[[Register, Register], None]) -> None:
     """Emit `take(position, index)` for each index."""
-    e = region.e
-    if not is_sized(node.shape) and node.size <= _MOST:
-        for number, index in enumerate(_indices(region, node)):
-            take(e.word(number), index)
-        return
-    found = region.settled(node)
+    e, found = region.e, region.settled(node)
     with times(e, e.word(node.size)) as number:
         index = Index(node.shape, [(0, len(node.shape), number)])
         take(number, converted(e, found.at(e, index), found.dtype, dtypes.int64))
