@@ -15,7 +15,7 @@ from typing import Any
 
 import astunparse
 
-from .expressions import expression
+from .expressions import OPERANDS, expression
 from .layout import Layout
 
 WIDTH = 110
@@ -60,9 +60,12 @@ class BlockPrinter(astunparse.Unparser):  # type: ignore[misc]
 
     def statement(self, head: str, value: Any) -> None:
         """Write a line that ends in an expression; of a call that is too long, the arguments get lines of their
-        own."""
+        own.
+
+        If the callee needs parentheses, as in `(f or g)(x)`, the call stays on one line."""
         text = expression(value)
-        if len(self.indent) + len(head) + len(text) <= WIDTH or not isinstance(value, ast.Call):
+        fits = len(self.indent) + len(head) + len(text) <= WIDTH
+        if fits or not isinstance(value, ast.Call) or type(value.func) not in OPERANDS:
             self.fill(head + text)
             return
         self.fill(f"{head}{expression(value.func)}(")

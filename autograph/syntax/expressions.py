@@ -14,7 +14,7 @@ from typing import Any
 
 from . import fstring_quotes
 
-_OPERANDS = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)  # before `.`, `(` and `[` without parentheses
+OPERANDS = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)  # before `.`, `(` and `[` without parentheses
 _LITERALS = (str, bool, type(None))
 UPDATES = {
     "Add": "+=",
@@ -50,17 +50,17 @@ def _constant(tree: ast.Constant) -> str | None:
 
 
 def _attribute(tree: ast.Attribute) -> str | None:
-    return f"{expression(tree.value)}.{tree.attr}" if type(tree.value) in _OPERANDS else None
+    return f"{expression(tree.value)}.{tree.attr}" if type(tree.value) in OPERANDS else None
 
 
 def _subscript(tree: ast.Subscript) -> str | None:
-    if type(tree.value) not in _OPERANDS or isinstance(tree.slice, (ast.Tuple, ast.Slice)):
+    if type(tree.value) not in OPERANDS or isinstance(tree.slice, (ast.Tuple, ast.Slice)):
         return None
     return f"{expression(tree.value)}[{expression(tree.slice)}]"
 
 
 def _call(tree: ast.Call) -> str | None:
-    if type(tree.func) not in _OPERANDS:
+    if type(tree.func) not in OPERANDS:
         return None
     return f"{expression(tree.func)}({', '.join(map(expression, (*tree.args, *tree.keywords)))})"
 

@@ -140,6 +140,14 @@ def test_long_calls_are_broken() -> None:
     assert ast.dump(ast.parse(text)) == ast.dump(ast.parse(source))
 
 
+def test_the_callee_of_a_long_call_keeps_its_parentheses() -> None:
+    arguments = ", ".join(f"argument_{number}" for number in range(12))
+    for callee in ("lambda *a: a", "f or g", "f if a else g", "await f", "-f", "f := g", "yield"):
+        text = f"async def h():\n    x = ({callee})({arguments})"
+        printed = unparse(gast.parse(text))
+        assert ast.dump(ast.parse(printed)) == ast.dump(ast.parse(text))
+
+
 def test_deep_expressions_print() -> None:
     # Built by hand: Python 3.12 cannot even parse a sum this long.
     total: gast.expr = gast.Name("a", gast.Load(), None, None)
