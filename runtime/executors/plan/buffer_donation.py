@@ -1,16 +1,14 @@
 """Buffer donation: compute results into the arrays of operands that die.
 
-    a = matmul x, y : float32[128, 128]              a = np.matmul(x, y, out=a_buffer)
-    b = multiply a, a : float32[128, 128]     ==>    b = np.multiply(a, a, out=a)
-    s.1 = add s, b : float32[128, 128]               s = np.add(s, b, out=s)
+    b = multiply a, a : float32[128, 128]            b = np.multiply(a, a, out=a)
+    s.1 = add s, b : float32[128, 128]        ==>    s = np.add(s, b, out=s)
     assign_sub_variable v, c                         update_into(v, np.subtract, c, c)
     d = add b, c                                     d_place = own_array(v, None, b)
     assign_variable v, d                             d = np.add(b, c, out=d_place)
 
 An array is owned if the plan has made it and no operation keeps it, or returns it or a view of it. After the
 last use of an owned value, a result of the same type may reuse its array. The state of a loop is owned if
-each iteration makes it anew. The initial state is copied then, unless it is owned as well. Arrays that live
-within one iteration of a loop are kept for the next iteration.
+each iteration makes it anew. The initial state is copied then, unless it is owned as well.
 
 A value that is assigned right after its computation is written into the variable's present array, if a run finds that
 nothing else refers to that array (own_arrays.py).
@@ -101,7 +99,6 @@ class BufferOwnership:
     Attributes:
         into: By result, the operand that donates its array.
         assigned: By result, the variable whose array it may overwrite, and the operand with the old value, if any.
-        kept: The values whose arrays can be allocated before the loop, if the graph is the body of a loop.
         states: By loop, the numbers of its owned states.
     """
 
@@ -122,14 +119,12 @@ class BufferOwnership:
         self.last: dict[Operand, int] = {}
         self.into: dict[Operand, Operand] = {}
         self.assigned: dict[Value, tuple[Operand, Operand | None]] = {}
-        self.kept: list[Value] = []
         self.states: dict[Operation, frozenset[int]] = {}
         self._written: dict[Operation, str | None] = {}
         if not graph.is_scalar and any(is_big(value) for operation in live for value in operation.outputs):
             self._read()
             self._take()
             self._assign()
-            self._keep()
 
     def written(self, operation: Operation) -> str | None:
         """Return the template of a call with `out={o}` that computes the operation; None if there is none."""
@@ -240,17 +235,6 @@ class BufferOwnership:
             return False
         reuses = formula(operation).reuses if olds else None
         return reuses is None or (set(positions) <= set(reuses) and is_once)
-
-    def _keep(self) -> None:
-        escaped = {self.root(value) for each in self.live for value in each.outputs if self._escapes(value)}
-        for operation in self.live:
-            if len(operation.outputs) == 1 and operation.outputs[0] not in self.into:
-                (value,) = operation.outputs
-                if is_big(value) and value not in escaped and self.written(operation) is not None:
-                    self.kept.append(value)
-
-    def _escapes(self, value: Value) -> bool:
-        return value in self.outputs or value in self.handed or not self.owns(value)
 
     def root(self, operand: Operand) -> Operand:
         """Return the first value that was stored in the array of `operand`."""

@@ -177,11 +177,11 @@ class PlanCodegen(Regions):
         self, operation: Operation, inputs: list[str], targets: list[str], scope: Scope, place: str | None
     ) -> str | None:
         """Return the source that computes the operation into an existing array; None if there is none."""
-        if len(operation.outputs) != 1 or not (self.buffers or self.owning.into or place):
+        if len(operation.outputs) != 1 or not (self.owning.into or place):
             return None
         (value,) = operation.outputs
         old = self.owning.into.get(value)
-        out = place or (self.buffers.get(value) if old is None else self.text(old, scope))
+        out = place or (None if old is None else self.text(old, scope))
         text = None if out is None else self.owning.written(operation)
         if text is not None and is_large_product(operation):
             text = text.replace("np.matmul", self._product()).replace("out=", "")

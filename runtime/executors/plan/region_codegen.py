@@ -20,7 +20,6 @@ from collections.abc import Callable, Sequence
 from ...ir.graph import Constant, Graph, Operand, Operation, Value
 from ...ir.op_def import OpDef
 from ...ops.framework.region_ops import CALL, COND, SWITCH
-from . import identifiers
 from .buffer_donation import BufferOwnership, body_of
 from .codegen_limits import DEEPEST, is_inlined
 from .escaping import literal
@@ -35,7 +34,6 @@ class Regions(Lines):
     def __init__(self, module: PlanSource, graph: Graph) -> None:
         super().__init__(module, graph)
         self.owning = BufferOwnership(graph, (), module)
-        self.buffers: Scope = {}
 
     def operations(
         self,
@@ -200,21 +198,14 @@ class Regions(Lines):
         return self._results(body, loop.outputs, scope)
 
     def _prepare(self, operation: Operation, targets: list[str], depth: int) -> BufferOwnership | None:
-        """Emit the allocations before a loop, and return the ownership in its body.
-
-        These are copies of the initial state that the loop may not change, and buffers for the body.
-        """
+        """Emit copies of the initial state that a loop may not change, and return the ownership in its body."""
         owned = self.owning.states.get(operation, frozenset())
         for number in sorted(owned):
             if not self.owning.dies(operation.inputs[number], operation):
                 self.line(depth, f"{targets[number]} = {targets[number]}.copy()")
         if depth + 1 > DEEPEST:
             return None
-        inside = body_of(operation, owned, self.module)
-        for value in inside.kept:
-            name = self.buffers[value] = self.names.unique(f"{identifiers.local(value.name)}_buffer")
-            self.line(depth, f"{name} = np.empty({literal(value.shape)}, np.{value.dtype.numpy.name})")
-        return inside
+        return body_of(operation, owned, self.module)
 
     def _region(
         self,
