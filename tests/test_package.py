@@ -1,5 +1,6 @@
 """The package `agc` itself: light to import, its names loaded at their first use."""
 
+import re
 import subprocess
 import sys
 import tomllib
@@ -44,3 +45,11 @@ def test_errors_leave_out_the_files_of_every_installed_package():
     home = Path(errors.__file__).parents[1]  # of `agc` in an installation
     installed = {home.joinpath(*package.split(".")[1:], "some.py") for package in packages if "." in package}
     assert [path for path in installed if not is_own_file(str(path))] == []
+
+
+def test_groups_of_regular_expressions_are_not_possessive():
+    """Python before 3.11.5 does not go back when the second part of one fails: `(?:e\\d)?+` matches "e"."""
+    packages = ("autograph", "runtime", "cli", "explorer", "backends")
+    for path in (path for package in packages for path in (ROOT / package).rglob("*.py")):
+        found = re.search(r"\)(?:[?*+]|\{[\d,]+\})\+|\(\?>", path.read_text(encoding="utf-8"))
+        assert found is None, path

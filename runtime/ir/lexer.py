@@ -24,11 +24,11 @@ class GraphSyntaxError(ValueError):
         self.reason, self.line, self.column = reason, line, column
 
 
-# Possessive quantifiers do not backtrack, so each takes time linear in the line.
-NUMBER = r"(?:\d++(?:\.\d*+)?+(?:[eE][+-]?\d++)?+|(?:inf|nan)(?![\w/]))"
+# Possessive quantifiers do not backtrack, so each takes time linear in the line. Those of groups fail in Python 3.11.2.
+NUMBER = r"(?:\d++(?:\.\d*+)?(?:[eE][+-]?\d++)?|(?:inf|nan)(?![\w/]))"
 _TOKENS = re.compile(
     rf"""(?P<space>[ ]+)
-    | (?P<complex>[+-]?{NUMBER}[+-](?:\d++(?:\.\d*+)?+(?:e[+-]?\d++)?+|inf|nan)j)
+    | (?P<complex>[+-]?{NUMBER}[+-](?:\d++(?:\.\d*+)?(?:e[+-]?\d++)?|inf|nan)j)
     | (?P<number>[+-]?{NUMBER})
     | (?P<string>b?(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"))
     | (?P<name>[^\W\d][\w/]*(?:\.\d+)*)

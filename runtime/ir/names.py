@@ -42,5 +42,5 @@ def _without_numbers(requested_name: str) -> str:
     >>> _without_numbers("m.1.2")
     'm'
     """
-    found = re.match(r"(?:\d++\.)*+", requested_name[::-1])
+    found = re.match(r"(?:\d++\.)*", requested_name[::-1])
     return requested_name[: len(requested_name) - (found.end() if found else 0)]

@@ -20,11 +20,12 @@ Array = Any
 
 TYPES = (dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64, dtypes.uint32, dtypes.uint64)
 
-# Possessive quantifiers do not backtrack: each takes time linear in the text.
+# Possessive quantifiers do not backtrack: each takes time linear in the text. Groups have none, since Python before
+# 3.11.5 does not go back when the second part of such a group fails.
 _INTEGER = re.compile(rb"([+-]?+)0*+(\d*+)")
-_DECIMAL = re.compile(rb"[+-]?+(?:\d++(?:\.\d*+)?+|\.\d++)(?:[eE][+-]?+\d++)?+")
+_DECIMAL = re.compile(rb"[+-]?+(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][+-]?+\d++)?")
 _HEXADECIMAL = re.compile(
-    rb"[+-]?+0[xX](?:[0-9a-fA-F]++(?:\.[0-9a-fA-F]*+)?+|\.[0-9a-fA-F]++)(?:[pP][+-]?+\d++)?+"
+    rb"[+-]?+0[xX](?:[0-9a-fA-F]++(?:\.[0-9a-fA-F]*+)?|\.[0-9a-fA-F]++)(?:[pP][+-]?+\d++)?"
 )
 _NAMED = re.compile(rb"([+-]?)(inf|infinity|nan)(\(\w*\))?", re.IGNORECASE)
 _BLANKS = b" \t\n\r\v\f"
