@@ -33,6 +33,11 @@ class OperatorComponents(CompositeTensor):
     _matrix_ndims: Mapping[str, int] = {}  # arguments → how many of their last axes belong to one matrix
     _parameters: dict[str, Any]
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        own = inspect.signature(cls.__init__).parameters.values()
+        cls.__signature__ = inspect.Signature([*own][1:])  # type: ignore[attr-defined]  # 3.11.2 takes that of __new__
+
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         made = super().__new__(cls)
         made._parameters = _bound(cls, args, kwargs)
