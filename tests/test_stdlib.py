@@ -13,8 +13,8 @@ import pytest
 ROOT = pathlib.Path(__file__).parent.parent
 SAMPLE = ["bisect", "fnmatch", "shlex", "textwrap"]
 
-has_tests = (
-    importlib.util.find_spec("test") is not None and importlib.util.find_spec("test.support") is not None
+has_tests = all(
+    importlib.util.find_spec(name) is not None for name in ("test", "test.support", "test.test_bisect")
 )
 
 
