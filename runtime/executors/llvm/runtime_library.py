@@ -198,9 +198,9 @@ define half @__truncsfhf2(float %x) nounwind {
   %is.small = icmp ult i32 %size, $smallest
   %finite = select i1 %is.small, i32 %small, i32 %normal
   %is.large = icmp uge i32 %size, $two.to.16
-  %number = select i1 %is.large, i32 31744, i32 %finite
-  %payload = and i32 %cut, 1023
-  %quiet = or i32 %payload, 32256
+  %number = select i1 %is.large, i32 $half.infinity, i32 %finite
+  %payload = and i32 %cut, $half.fraction
+  %quiet = or i32 %payload, $half.quiet
   %is.nan = icmp ugt i32 %size, $infinity
   %found = select i1 %is.nan, i32 %quiet, i32 %number
   %high = lshr i32 %sign, 16
@@ -213,19 +213,19 @@ define half @__truncsfhf2(float %x) nounwind {
 define float @__extendhfsf2(half %x) nounwind {
   %pattern = bitcast half %x to i16
   %bits = zext i16 %pattern to i32
-  %size = and i32 %bits, 32767
+  %size = and i32 %bits, $half.size
   %sign = xor i32 %bits, %size
   %shifted = shl i32 %size, 13
   %normal = add i32 %shifted, $bias
   %units = uitofp i32 %size to float
-  %small = fmul float %units, 0x3E70000000000000
+  %small = fmul float %units, 0x3E70000000000000 ; 2^-24, the least float16
   %small.bits = bitcast float %small to i32
-  %is.small = icmp ult i32 %size, 1024
+  %is.small = icmp ule i32 %size, $half.fraction
   %finite = select i1 %is.small, i32 %small.bits, i32 %normal
-  %is.nan = icmp ugt i32 %size, 31744
+  %is.nan = icmp ugt i32 %size, $half.infinity
   %special = select i1 %is.nan, i32 $quiet, i32 $infinity
   %marked = or i32 %shifted, %special
-  %is.special = icmp uge i32 %size, 31744
+  %is.special = icmp uge i32 %size, $half.infinity
   %found = select i1 %is.special, i32 %marked, i32 %finite
   %high = shl i32 %sign, 16
   %signed = or i32 %found, %high
@@ -242,8 +242,15 @@ _PATTERNS = {
     "two.to.16": (127 + 16) << 23,
     "infinity": 0xFF << 23,
     "quiet": 0xFF << 23 | 1 << 22,
+    "half.size": 0x7FFF,
+    "half.fraction": 0x3FF,
+    "half.infinity": 0x1F << 10,
+    "half.quiet": 0x1F << 10 | 1 << 9,
 }
-"""Bits of float32: numbers of this name, the least normal float16, and the difference of the exponents' biases."""
+"""Bits of float32: numbers of this name, NaN, the least normal float16, and the difference of the exponents' biases.
+
+Those of float16: all but the sign, those of the fraction, infinity, and NaN.
+"""
 
 NAMES = re.findall(r"^define \w+ @(\w+)", _TEXT, re.MULTILINE)
 """The symbols of the library."""
