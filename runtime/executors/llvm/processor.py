@@ -39,7 +39,7 @@ def features() -> Any:
     """
     found = binding().get_host_cpu_features()
     left_out = tuple(os.environ.get("AGC_LEAVE_OUT", "").replace(",", " ").split())
-    found.update({name: False for name in found if name.startswith(left_out or "?")})
+    found.update({name: False for name in found if name.startswith(left_out)})
     return found
 
 
