@@ -12,6 +12,7 @@ from typing import Any
 
 from .... import dtypes
 from ....ir.graph import Operation
+from ..codegen.function_builder import Emitter
 from ..codegen.lazy_values import Buffer, Index, LazyValue
 from ..codegen.llvm_types import Register, integer
 from ..codegen.region_lowering import Region
@@ -28,6 +29,12 @@ def _each(region: Region, node: LazyValue, take: Callable[[Register, Register], 
     with times(e, e.word(node.size)) as number:
         index = Index(node.shape, [(0, len(node.shape), number)])
         take(number, converted(e, found.at(e, index), found.dtype, dtypes.int64))
+
+
+def _source_and_result(e: Emitter, operation: Operation, array: LazyValue) -> tuple[Cells, Cells]:
+    """Return the cells of a list that is read, and those of a new list for the result."""
+    spec: Any = operation.outputs[0].spec
+    return made(e, array, spec.element).cells, Cells(e, spec.element, None, False)
 
 
 @lowers("array_gather", sized=True)
@@ -50,9 +57,7 @@ def _(region: Region, operation: Operation, array: LazyValue, indices: LazyValue
 def _(region: Region, operation: Operation, array: LazyValue, places: LazyValue) -> LazyValue:
     """Gather elements; elements beyond the end are zero."""
     e = region.e
-    spec: Any = operation.outputs[0].spec
-    source = made(e, array, spec.element).cells
-    cells = Cells(e, spec.element, None, False)
+    source, cells = _source_and_result(e, operation, array)
     cells.reset(e, e.word(places.size))
 
     def take(number: Register, index: Register) -> None:
@@ -66,9 +71,7 @@ def _(region: Region, operation: Operation, array: LazyValue, places: LazyValue)
 @lowers("array_spread", sized=True)
 def _(region: Region, operation: Operation, array: LazyValue, places: LazyValue) -> LazyValue:
     e = region.e
-    spec: Any = operation.outputs[0].spec
-    source = made(e, array, spec.element).cells
-    cells = Cells(e, spec.element, None, False)
+    source, cells = _source_and_result(e, operation, array)
     cells.reset(e, e.word(0))
     site = site_of(cells.dtype)
 
