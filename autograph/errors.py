@@ -216,7 +216,10 @@ def shown_path(file: str) -> str:
     cell = cell_name(file)
     if cell is not None:
         return cell
-    here = os.getcwd() + os.sep
+    try:
+        here = os.getcwd() + os.sep
+    except FileNotFoundError:  # the folder was deleted while the program ran
+        return file
     return file[len(here) :] if file.startswith(here) else file
 
 

@@ -12,6 +12,7 @@ command's own.
 
 from __future__ import annotations
 
+import os
 import sys
 import traceback
 from collections.abc import Iterable, Sequence
@@ -57,11 +58,22 @@ def show(diagnostic: Diagnostic) -> None:
         print(diagnostic.format(color=color.wanted(sys.stderr)), file=sys.stderr)
 
 
-def show_fault(error: BaseException) -> None:
-    """Print one line about an internal error, or the whole traceback if the environment says so."""
+def show_fault(error: BaseException) -> int:
+    """Print an internal error, with its traceback if the environment says so; return the exit code."""
     if keeps_frames():
         traceback.print_exception(error)
+    if isinstance(error, FileNotFoundError) and not _has_folder():
+        show(Diagnostic(UNREADABLE, "the current folder was deleted", fix="change to a folder that exists"))
+        return USAGE
     show(fault(error))
+    return INTERNAL
+
+
+def _has_folder() -> bool:
+    try:
+        return bool(os.getcwd())
+    except FileNotFoundError:
+        return False
 
 
 def fault(error: BaseException) -> Diagnostic:

@@ -90,8 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         output.abandon_stdout()
         code = errors.FAILED
     except Exception as error:
-        errors.show_fault(error)
-        code = errors.INTERNAL
+        code = errors.show_fault(error)
     return code
 
 

@@ -3,6 +3,7 @@
 import json
 import os
 import pickle
+import sys
 import traceback
 
 import pytest
@@ -124,6 +125,16 @@ def test_the_excerpt_is_read_from_the_file(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = Diagnostic("AGC101", "t", Where(str(path), 2, 1, 2)).format()
     assert text.splitlines()[1:] == ["  --> train.py:2:1", " 2 | y = 2", "   | ^"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a folder in use cannot be deleted")
+def test_an_error_prints_in_a_folder_that_was_deleted(tmp_path, monkeypatch):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    path = str(tmp_path / "train.py")
+    assert str(Where(path, 3)) == f"{path}:3"
 
 
 def test_an_error_can_be_sent_to_another_process():

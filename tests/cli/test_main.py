@@ -103,6 +103,25 @@ def test_a_fault_of_agc_with_its_traceback(folder, monkeypatch, capsys):
     assert message.endswith("KeyError: 'lost'\nerror[AGC399]: agc itself failed: KeyError: 'lost'\n")
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="a folder in use cannot be deleted")
+def test_a_deleted_folder_is_no_fault_of_agc(folder, monkeypatch, capsys):
+    gone = folder / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    message = "error[AGC301]: the current folder was deleted\nfix: change to a folder that exists\n"
+    commands = (
+        ["convert", "m.py"],
+        ["run", "m.py"],
+        ["run", "-m", "m"],
+        ["run", "m.py::f"],
+        ["explore", "m.py::f"],
+    )
+    for command in commands:
+        assert main(command) == 2
+        assert capsys.readouterr().err == message
+
+
 def test_an_interrupted_conversion(folder, monkeypatch):
     monkeypatch.setattr(autograph, "convert_source", interrupt)
     assert main(["convert", str(folder / "collatz.py")]) == 130
