@@ -33,10 +33,10 @@ NEVER_STAGED = (DiagnosticError, KeyboardInterrupt, GeneratorExit)
 
 
 def raised_by_user(error: BaseException) -> bool:
-    """Return whether a `raise` or `assert` statement in user code created the exception.
+    """Return whether a `raise`, an `assert` or a call of `sys.exit` in user code created the exception.
 
     Errors raised by Python, a library or a backend do not count, and neither do exceptions that wrap a
-    backend's error.
+    backend's error. `exit()` and `quit()` raise SystemExit in Python's own code, but only on request.
 
     >>> try:
     ...     int("x")
@@ -59,7 +59,9 @@ def _is_ours(error: BaseException) -> bool:
 
 
 def _states(error: BaseException) -> bool:
-    """Return whether the exception comes from a `raise` with an operand, or an `assert`, in user code."""
+    """Return whether the exception is an exit, or comes from a `raise` with an operand or an `assert` in user code."""
+    if isinstance(error, SystemExit):
+        return True
     entry = error.__traceback__
     while entry is not None:
         code = entry.tb_frame.f_code

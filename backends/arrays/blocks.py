@@ -62,7 +62,7 @@ def _returned(function: Callable[..., Any], arrays: Sequence[Any]) -> tuple[Any,
         return tuple(function(*arrays) or ())
     except failures.Never:
         return None
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         if not isinstance(error, UnboundLocalError) and not staging.raised_by_user(error):
             raise
         failures.fail(error)

@@ -65,7 +65,7 @@ def _outcome(
         return code(*args, **kwargs)
     except failures.Never:
         return None
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         if checks.code is None or checks.refusals or not staging.raised_by_user(error):
             raise
         failures.fail(error)  # unless an earlier check fails when the program runs

@@ -1,5 +1,7 @@
 """`raise` and `assert` in staged code: `agc.jax.jit` raises the exception itself, elsewhere a callback does."""
 
+import sys
+
 import agc.jax
 import jax
 import jax.numpy as jnp
@@ -50,6 +52,18 @@ def test_the_first_failure_counts():
     with pytest.raises(AssertionError, match="second"):
         checked(7)
     assert checked(3) == 3
+
+
+def test_an_exit_ends_the_program_only_where_it_is_reached():
+    @agc.jax.jit
+    def checked(x):
+        if x > 0:
+            sys.exit(3)
+        return x
+
+    assert checked(-1) == -1
+    with pytest.raises(SystemExit):
+        checked(1)
 
 
 def test_exceptions_keep_their_class_and_attributes():

@@ -1,6 +1,7 @@
 """Exceptions that blocks raise: what a backend receives, and that plain Python behaves as before."""
 
 import contextlib
+import sys
 import traceback
 
 import pytest
@@ -41,7 +42,10 @@ def test_user_raised_exceptions_are_classified():
     def in_a_callback():
         sorted([1, 2], key=lambda x: stated())
 
-    for f in (stated, asserted, called, caught_and_raised, in_a_callback):
+    def left():
+        sys.exit("in C")
+
+    for f in (stated, asserted, called, caught_and_raised, in_a_callback, left):
         assert classified(f) is True, f
 
     def passed_on():

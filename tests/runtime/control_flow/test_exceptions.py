@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import sys
 import traceback
 
@@ -117,6 +118,28 @@ def test_in_loops():
     agrees(counted, 0, 3, 4, 9)
     agrees(endless, 2, 6, 8, 4)
     agrees(at_once, 0, 1)
+
+
+@pytest.mark.parametrize("leave", [sys.exit, exit, quit])
+@pytest.mark.parametrize("executor", ["plan", "interpret", "native"])
+def test_a_program_ends_where_the_graph_exits(leave, executor, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.StringIO())  # `exit` and `quit` close it
+
+    def stop():
+        leave(3)
+
+    def f(x):
+        while x > 10:
+            x -= 1
+            if x > 20:
+                stop()
+        return x
+
+    graph = tf.function(f, experimental_executor=executor)
+    assert graph(tf.constant(15)) == 10
+    with pytest.raises(SystemExit) as end:
+        graph(tf.constant(25))
+    assert end.value.code == 3
 
 
 def test_in_functions_that_a_block_calls():
