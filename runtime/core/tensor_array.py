@@ -13,8 +13,9 @@ from typing import Any, NoReturn
 import numpy as np
 
 from .. import dtypes
-from ..ir.builder import current, stack
+from ..ir.builder import current
 from . import late_binding, shapes
+from .array_positions import read_position, write_position
 from .conversion import convert_to_tensor
 from .export import export
 from .symbolic_tensor import SymbolicArray, SymbolicTensor
@@ -80,7 +81,7 @@ class TensorArray:
     @property
     def element_shape(self) -> shapes.TensorShape:
         """The static shape common to all elements."""
-        return shapes.of_dims(self._element()["element_shape"])
+        return shapes.of_dims(self._shape())
 
     def with_flow(self, flow: Any) -> TensorArray:
         """Return this array with another state and the same number of elements."""
@@ -109,47 +110,46 @@ class TensorArray:
     def write(self, index: Any, value: Any, name: str | None = None) -> TensorArray:
         """Return the array with `value` at `index` (a scalar integer).
 
-        Raises InvalidArgumentError (ValueError in a graph if the shapes are known) when the index is out of range,
-        or the value's shape differs from that of the other elements.
+        Raises OutOfRangeError when the index is out of range, in a graph InvalidArgumentError; and the latter
+        (ValueError in a graph if the shapes are known) when the value's shape differs from that of the other elements.
         """
-        tensor = convert_to_tensor(value, None if isinstance(value, Tensor) else self.dtype)
-        return self._after(
-            late_binding.array_ops.array_write(
-                self._reachable(), _position(index), tensor, self._infer_shape, name=name
-            )
-        )
+        tensor = value if type(value) is EagerTensor else self._element_of(value)
+        flow = self._reachable()
+        at = write_position(flow, index, self.dynamic_size) if type(flow) is EagerArray else index
+        return self._after(late_binding.array_ops.array_write(flow, at, tensor, self._infer_shape, name))
 
     def read(self, index: Any, name: str | None = None) -> Tensor:
-        """Return the element at `index`; zeros when it was never written and its shape is known."""
-        tensor: Tensor = late_binding.array_ops.array_read(
-            self._reachable(), _position(index), **self._element(), name=name
-        )
+        """Return the element at `index`; zeros when it was never written and its shape is known.
+
+        Raises OutOfRangeError when the index is out of range, in a graph InvalidArgumentError.
+        """
+        flow = self._reachable()
+        at = read_position(flow, index) if type(flow) is EagerArray else index
+        tensor: Tensor = late_binding.array_ops.array_read(flow, at, self.dtype, self._shape(), name)
         return tensor
 
     def stack(self, name: str | None = None) -> Tensor:
         """Return all elements as the rows of one tensor."""
         flow = self._reachable()
-        tensor: Tensor = late_binding.array_ops.array_stack(
-            flow, **self._rows(flow, flow), size=self._size, name=name
-        )
+        shape = self._shape_of_rows(flow, flow)
+        tensor: Tensor = late_binding.array_ops.array_stack(flow, self.dtype, shape, self._size, name)
         return tensor
 
     def concat(self, name: str | None = None) -> Tensor:
         """Return all elements concatenated along their first axis."""
         flow = self._reachable()
-        return late_binding.array_ops.array_concat(flow, **self._element(), size=self._size, name=name)  # type: ignore[no-any-return]
+        return late_binding.array_ops.array_concat(flow, self.dtype, self._shape(), self._size, name)  # type: ignore[no-any-return]
 
     def gather(self, indices: Any, name: str | None = None) -> Tensor:
         """Return the elements with the given indices as the rows of one tensor."""
         flow = self._reachable()
-        tensor: Tensor = late_binding.array_ops.array_gather(
-            flow, indices, **self._rows(flow, indices), name=name
-        )
+        shape = self._shape_of_rows(flow, indices)
+        tensor: Tensor = late_binding.array_ops.array_gather(flow, indices, self.dtype, shape, name)
         return tensor
 
     def unstack(self, value: Any, name: str | None = None) -> TensorArray:
         """Return the array whose elements are the rows of `value`."""
-        tensor = convert_to_tensor(value, None if isinstance(value, Tensor) else self.dtype)
+        tensor = self._element_of(value)
         return self._after(late_binding.array_ops.array_unstack(self._reachable(), tensor, name=name))
 
     def scatter(self, indices: Any, value: Any, name: str | None = None) -> TensorArray:
@@ -160,7 +160,7 @@ class TensorArray:
         >>> TensorArray(dtypes.int32, size=3).scatter([2, 0], [7, 8]).stack().numpy().tolist()
         [8, 0, 7]
         """
-        tensor = convert_to_tensor(value, None if isinstance(value, Tensor) else self.dtype)
+        tensor = self._element_of(value)
         positions = convert_to_tensor(indices)
         counted = positions.shape.rank == 1 and None not in positions.shape and positions.dtype.is_integer
         if not counted or tensor.shape[:1] != positions.shape:
@@ -186,7 +186,7 @@ class TensorArray:
         >>> parts.read(1).numpy().tolist()
         [2, 3]
         """
-        tensor = convert_to_tensor(value, None if isinstance(value, Tensor) else self.dtype)
+        tensor = self._element_of(value)
         return self._after(late_binding.array_ops.array_split(self._reachable(), tensor, lengths, name=name))
 
     def close(self, name: str | None = None) -> None:
@@ -211,23 +211,23 @@ class TensorArray:
         """Return an array with the same elements."""
         return self.with_flow(self._flow)
 
-    def _element(self) -> dict[str, Any]:
-        spec: Any = self._flow.spec
-        return {
-            "dtype": self.dtype,
-            "element_shape": spec.element.shape if self._infer_shape else self._declared,
-        }
+    def _shape(self) -> shapes.Dims:
+        """Return the static shape common to all elements."""
+        return self._flow.spec.element.shape if self._infer_shape else self._declared
 
-    def _rows(self, flow: Any, chosen: Any) -> dict[str, Any]:
-        """Return the keyword arguments of `_element`, for rows of one tensor.
+    def _shape_of_rows(self, flow: Any, chosen: Any) -> shapes.Dims:
+        """Return the shape of elements that become the rows of one tensor.
 
         Eager code stacks an empty array of unknown element shape as scalars, as TensorFlow does; graphs refuse.
         """
-        found = self._element()
-        if isinstance(flow, EagerArray) and not shapes.is_static(found["element_shape"]):
+        shape = self._shape()
+        if isinstance(flow, EagerArray) and not shapes.is_static(shape):
             count = len(self) if chosen is flow else convert_to_tensor(chosen).shape[0]
-            return found if count else found | {"element_shape": ()}
-        return found
+            return shape if count else ()
+        return shape
+
+    def _element_of(self, value: Any) -> Any:
+        return convert_to_tensor(value, None if isinstance(value, Tensor) else self.dtype)
 
     def _reachable(self) -> Any:
         """Return the state; an array made outside the graph under construction is recorded in it as constants."""
@@ -251,12 +251,6 @@ def _known(size: Any) -> int | None:
         known = size._value.elements
         return None if known is None else known[0]
     return max(int(size), 0)
-
-
-def _position(index: Any) -> Any:
-    """Return the index of an eager call as a tensor, since each number would be a call of its own to keep."""
-    is_plain = stack.eager and type(index) is int and -(2**31) <= index < 2**31
-    return EagerTensor(np.array(index, np.int32)) if is_plain else index
 
 
 def _recorded(array: TensorArray) -> SymbolicArray:

@@ -299,7 +299,7 @@ def _extension() -> Any:
         from . import _native_eager as found  # type: ignore[attr-defined, unused-ignore]
 
         found.register(
-            tensor=EagerTensor, variable=Variable, array=EagerArray, array_element=TensorType,
+            tensor=EagerTensor, variable=Variable, array=EagerArray, array_type=ListType, array_element=TensorType,
             shape=shapes.TensorShape, call=EagerCall, program=EagerProgram, kept_attributes=KeptAttributes,
             atoms=tuple(ATOMS), kinds=abstract_value._KINDS, kind_of=abstract_value_of, silence=SILENCE,
             silent=SILENT, begin=begin, pool=_pool, end=end, busy=busy, stack=stack, placement=placement,

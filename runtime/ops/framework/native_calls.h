@@ -14,9 +14,9 @@
 #define SLOW 2000       /* nanoseconds of a kernel that count */
 #define SAMPLED 8       /* one of so many calls on smaller arrays is timed */
 
-enum { ATTRIBUTES, COMPUTE, DTYPES, IS_CLOSED, IS_PLAIN, KINDS, OP, POSITIONS, RETURNS_MANY, TAIL, TEMPLATE, SLOTS };
+enum { ATTRIBUTES, COMPUTE, DTYPES, IS_CLOSED, KINDS, OP, POSITIONS, RETURNS_MANY, TAIL, TEMPLATE, SLOTS };
 static const char *const slot_names[SLOTS] = {
-    "attributes", "compute", "dtypes", "is_closed", "is_plain", "kinds", "op", "positions", "returns_many", "tail",
+    "attributes", "compute", "dtypes", "is_closed", "kinds", "op", "positions", "returns_many", "tail",
     "template",
 };
 
@@ -24,7 +24,7 @@ static const char *const slot_names[SLOTS] = {
 static PyObject *Assigned, *EagerCall, *EagerProgram, *silence, *begin, *end, *refused, *busy, *stack, *placement, *numbers, *operand;
 static Py_ssize_t slots[SLOTS];
 static PyObject *no_recorders; /* an empty list */
-static PyObject *name_failed, *name_results, *name_recorders, *name_observed, *name_compute, *name_fields, *name_slow, *name_variable;
+static PyObject *name_failed, *name_recorders, *name_observed, *name_compute, *name_fields, *name_slow, *name_variable;
 
 enum { CONSTANTS, PACK, RESULTS, STEPS, PROGRAM_SLOTS };
 static const char *const program_names[PROGRAM_SLOTS] = {"constants", "pack", "results", "steps"};
@@ -161,12 +161,26 @@ static PyObject *computed(PyObject *call, PyObject *inputs)
     return found;
 }
 
-/* Return what a kernel returned as one tensor, or as a list of tensors; the reference to `found` is consumed. */
-static PyObject *plain_results(PyObject *call, PyObject *found)
+/* Return one result of a kernel as a tensor or a TensorArray; the reference to `found` is consumed. */
+static PyObject *new_result(PyObject *found, PyObject *dtype, PyObject *kind)
+{
+    if (!IS_A(kind, ListType)) return new_tensor(as_array(found, dtype), kind);
+    PyObject *made = found == NULL ? NULL : ((PyTypeObject *)TensorArray)->tp_alloc((PyTypeObject *)TensorArray, 0);
+    if (made == NULL) {
+        Py_XDECREF(found);
+        return NULL;
+    }
+    AT(made, array_slots[ELEMENTS]) = found;
+    AT(made, array_slots[TYPE]) = Py_NewRef(kind);
+    return made;
+}
+
+/* Return what a kernel returned as one result, or as a list of them; the reference to `found` is consumed. */
+static PyObject *results_of(PyObject *call, PyObject *found)
 {
     PyObject *kinds = SLOT(call, KINDS), *dtypes = SLOT(call, DTYPES);
     if (SLOT(call, RETURNS_MANY) != Py_True)
-        return new_tensor(as_array(found, PyList_GET_ITEM(dtypes, 0)), PyList_GET_ITEM(kinds, 0));
+        return new_result(found, PyList_GET_ITEM(dtypes, 0), PyList_GET_ITEM(kinds, 0));
     PyObject *items = PySequence_Fast(found, "results");
     Py_ssize_t count = items == NULL ? 0 : PySequence_Fast_GET_SIZE(items);
     PyObject *results = items == NULL ? NULL : PyList_New(count);
@@ -175,9 +189,9 @@ static PyObject *plain_results(PyObject *call, PyObject *found)
         Py_CLEAR(results);
     }
     for (Py_ssize_t i = 0; results != NULL && i < count; i++) {
-        PyObject *array = as_array(Py_NewRef(PySequence_Fast_GET_ITEM(items, i)), PyList_GET_ITEM(dtypes, i));
-        PyObject *tensor = new_tensor(array, PyList_GET_ITEM(kinds, i));
-        if (tensor != NULL) PyList_SET_ITEM(results, i, tensor);
+        PyObject *item = Py_NewRef(PySequence_Fast_GET_ITEM(items, i));
+        PyObject *result = new_result(item, PyList_GET_ITEM(dtypes, i), PyList_GET_ITEM(kinds, i));
+        if (result != NULL) PyList_SET_ITEM(results, i, result);
         else Py_CLEAR(results);
     }
     Py_DECREF(found);
@@ -189,11 +203,7 @@ static PyObject *run(PyObject *call, PyObject *tensors, PyObject *recorders)
 {
     PyObject *result = NULL, *outputs = NULL, *inputs = inputs_of(call, tensors);
     PyObject *found = inputs == NULL ? NULL : computed(call, inputs);
-    if (found != NULL && SLOT(call, IS_PLAIN) == Py_True) result = plain_results(call, found);
-    else if (found != NULL) {
-        result = PyObject_CallMethodOneArg(call, name_results, found);
-        Py_DECREF(found);
-    }
+    if (found != NULL) result = results_of(call, found);
     if (result != NULL && PyList_GET_SIZE(recorders) > 0) {
         outputs = PyList_CheckExact(result) ? PyList_GetSlice(result, 0, PyList_GET_SIZE(result)) : PyList_New(1);
         if (outputs != NULL && !PyList_CheckExact(result)) PyList_SET_ITEM(outputs, 0, Py_NewRef(result));

@@ -8,7 +8,7 @@
 typedef struct { const char *name; PyObject **at; } Entry;
 
 static const Entry registered[] = {
-    {"variable", &Variable}, {"array", &TensorArray}, {"array_element", &TensorType}, {"shape", &TensorShape},
+    {"variable", &Variable}, {"array", &TensorArray}, {"array_type", &ListType}, {"array_element", &TensorType}, {"shape", &TensorShape},
     {"atoms", &atoms}, {"kinds", &kinds}, {"kind_of", &kind_of}, {"call", &EagerCall}, {"program", &EagerProgram}, {"silence", &silence},
     {"silent", &silent}, {"pool", &pool}, {"begin", &begin}, {"end", &end}, {"refused", &refused}, {"busy", &busy}, {"stack", &stack},
     {"placement", &placement}, {"numbers", &numbers}, {"operand", &operand}, {"tape", &Tape}, {"record", &Record},
@@ -21,7 +21,7 @@ static const Entry names[] = {
     {"_owner", &name_owner}, {"_array", &name_array}, {"sizes", &name_sizes}, {"content_spec", &name_spec},
     {"element", &name_element}, {"dtype", &name_dtype}, {"shape", &name_shape}, {"computed", &name_computed},
     {"_accessed", &name_accessed}, {"carries_gradient", &name_carries}, {"failed", &name_failed},
-    {"results", &name_results}, {"value", &name_value}, {"eager_recorders", &name_recorders},
+    {"value", &name_value}, {"eager_recorders", &name_recorders},
     {"observed", &name_observed}, {"compute", &name_compute}, {"_fields", &name_fields}, {"slow", &name_slow},
     {"_variable", &name_variable}, {"trainable", &name_trainable}, {"kind", &name_kind},
 };

@@ -11,7 +11,7 @@
 #define MOST_PARTS 256 /* parts of a key after which no list begins */
 #define PARTS 512      /* parts of a key */
 
-static PyObject *Variable, *TensorArray, *TensorType, *TensorShape, *atoms; /* set by `register` */
+static PyObject *Variable, *TensorArray, *ListType, *TensorType, *TensorShape, *atoms; /* set by `register` */
 static PyObject *kinds, *kind_of; /* abstract values by dtype and shape, and the function that adds one */
 enum { ELEMENTS, TYPE, ARRAY_SLOTS };
 static const char *const array_names[ARRAY_SLOTS] = {"_array", "spec"};

@@ -148,11 +148,9 @@ def array_write(
     return merged if infer_shape else ListType(array.spec.element)
 
 
-array_write.kernel(lambda array, index, value, infer_shape: _written(array, int(index), value))
-
-
-def _written(array: PersistentArray, at: int, value: Any) -> PersistentArray:
-    size = len(array.items())
+@array_write.kernel
+def _written(array: PersistentArray, index: Any, value: Any, infer_shape: bool = True) -> PersistentArray:
+    at, size = int(index), len(array.items())
     if at < 0 or (at >= size and type(array) is not Growing):
         raise errors.InvalidArgumentError(
             f"Tried to write to index {at} but array is not resizeable and size is: {size}"
@@ -337,7 +335,7 @@ def _(array: PersistentArray, indices: Any, value: Any) -> PersistentArray:
         )
     items: PersistentArray = type(array)([*array.items()])
     for index, row in zip(indices, value, strict=True):
-        items = _written(items, int(index), row)
+        items = _written(items, index, row)
     return items
 
 

@@ -12,6 +12,7 @@ import agc.runtime as tf
 import numpy as np
 
 from ...ops.lists.list_gradients import array_sum
+from ...ops.lists.tensor_array import array_read
 from ...ops.lists.tensor_list import list_extend, list_pop, list_slice
 
 
@@ -59,8 +60,9 @@ def _known(array: Any, element_shape: Any) -> Any:
 
 
 def list_item(array: Any, index: Any, element_shape: Any) -> Any:
-    """Return an element; its shape is known if `element_shape` is."""
-    return _known(array, element_shape).read(index)
+    """Return an element; its shape is known if `element_shape` is. An index that is out of range is invalid."""
+    known = _known(array, element_shape)
+    return array_read(known._reachable(), index, known.dtype, known._shape())
 
 
 def stacked(array: Any, element_shape: Any) -> Any:

@@ -1,6 +1,7 @@
 """TensorArray: values are immutable in a graph, loops carry it, errors name the index."""
 
 import agc.runtime as tf
+import numpy as np
 import pytest
 from agc.runtime.ops.lists.tensor_array import PersistentArray
 
@@ -157,8 +158,37 @@ def test_scatter_of_any_number_of_rows(executor):
     ],
 )
 def test_refused(mistake, message):
-    with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+    with pytest.raises((tf.errors.InvalidArgumentError, tf.errors.OutOfRangeError), match=message):
         mistake()
+
+
+@pytest.mark.parametrize("index", [3, -1])
+@pytest.mark.parametrize("given", [int, np.int64, tf.constant, tf.Variable])
+def test_indices_out_of_range(index, given):
+    """Eager code raises another error than graphs, as in TensorFlow."""
+
+    def read(array, at):
+        return array.read(at)
+
+    def write(array, at):
+        return array.write(at, 5).stack()
+
+    for use in (read, write):
+        for run, error in (
+            (use, tf.errors.OutOfRangeError),
+            (tf.function(use), tf.errors.InvalidArgumentError),
+        ):
+            array = tf.TensorArray(tf.int32, 3).unstack([1, 2, 3])
+            with pytest.raises(error, match=str(index)):
+                run(array, given(index))
+            assert array.stack().numpy().tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize("given", [int, np.int8, np.uint64, tf.constant, tf.Variable, np.array])
+def test_indices_of_any_integer_type(given):
+    for _ in range(3):  # the third call is a kept one
+        array = tf.TensorArray(tf.int32, 0, dynamic_size=True).write(given(0), 7).write(given(2), 9)
+        assert [int(array.read(given(i))) for i in range(3)] == [7, 0, 9]
 
 
 def test_an_eager_array_is_copied_into_a_graph():
