@@ -149,6 +149,7 @@ class TieredRunner:
                     return TierState(self, self._graph, self._plan, is_decided=True)
                 self._trials.pop(next(iter(self._trials)))
             trial = self._trials[key] = self._new_trial(key)
+            self.hot = HOT  # what was hot before this runner existed has run with the first shapes
         if self._has_one_shape:
             self._only = trial
         return trial

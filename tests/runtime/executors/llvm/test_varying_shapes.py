@@ -197,6 +197,18 @@ def test_automatic_mode_compiles_a_shape_that_is_used_for_long(monkeypatch: pyte
     assert asked == [(8, 3, 8)]
 
 
+def test_a_hot_part_of_a_graph_compiles_only_its_first_shape_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+    monkeypatch.delenv("AGC_JIT", raising=False)
+    monkeypatch.setattr(tiering, "HOT", 1e9)
+    monkeypatch.setattr(tiering, "ask", lambda state, graph, arguments: asked.append(arguments[0].shape))
+    graph = tf.function(recurrence, input_signature=[BATCH]).get_concrete_function().graph
+    part = tiering.tiered_part(graph)
+    for n in [2, 2, 3, 3, 3]:
+        part.run([floats(n, 3, 8)])
+    assert asked == [(2, 3, 8)]
+
+
 def test_automatic_mode_goes_on_for_each_shape_if_sizes_must_be_static(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
