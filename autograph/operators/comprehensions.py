@@ -92,20 +92,31 @@ def tested(items: Iterable[Any], name: str) -> Callable[[Build], Any]:
     """
     backend = backends[type(items)]
     if backend is not PYTHON and backend.owns(items):
-        return partial(_until_decided, items, name == "all")
+        return partial(_until_decided, items, name)
     return methodcaller("__call__", items)
 
 
-def _until_decided(items: Iterable[Any], is_all: bool, build: Build) -> list[Any]:
+def _until_decided(items: Iterable[Any], name: str, build: Build) -> list[Any]:
+    is_all = name == "all"
     comprehension: Any = False  # whether an element has decided; the name in error messages
 
     def step(item: Any, comprehension: Any) -> tuple[Any]:
         (element,) = build((item,))
-        fails = not_(element)
+        fails = _fails(element, name)
         return (fails if is_all else not_(fails),)
 
     (decided,) = for_loop(items, step, (comprehension,), until="comprehension")
     return [not_(decided) if is_all else decided]
+
+
+def _fails(element: Any, name: str) -> Any:
+    """Return `not element`, with errors about `any` or `all`, which test the element."""
+    try:
+        return not_(element)
+    except StagingError as error:
+        title = error.diagnostic.title.replace("`not`", f"`{name}`")
+        error.diagnostic = error.diagnostic._replace(title=title)
+        raise
 
 
 def selected(items: Iterable[Any], build: Build) -> Any:

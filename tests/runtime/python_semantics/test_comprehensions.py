@@ -110,6 +110,13 @@ def test_any_and_all_of_nested_parts_and_of_map_end_there_too() -> None:
         assert plainly(found(tf.constant(n), lambda i: i * i > 8, lambda i: i < 3)) == expected
 
 
+def test_any_and_all_of_rows_with_several_elements() -> None:
+    for f in (lambda m: any(row for row in m), lambda m: all(row for row in m)):
+        name = f.__code__.co_names[0]
+        with pytest.raises(autograph.StagingError, match=f"AGC207.* this `{name}` has shape \\(2,\\)"):
+            tf.function(f)(tf.ones((3, 2)))
+
+
 def test_variables_that_only_the_comprehension_mentions_stay_in_it() -> None:
     def f(xs):
         roots = [y for x in xs if (y := x * x - 4) > 0]
