@@ -3,10 +3,11 @@
     block(key, counter) = four words of 32 bits        the same key and counter always give the same words
 
 The counter is the only state, so any block can be computed at any time, and many at once. A `Stream` is a
-key with the counter of its next block. The extension `native` computes blocks if it has been built; else
+key with the counter of its next block.
 
-    few blocks     Python integers
-    many           arrays of uint64, in chunks that stay in the cache
+    the extension `_native_draws`     C, if it has been built
+    few blocks                        Python integers
+    many blocks                       arrays of uint64, in chunks that stay in the cache
 
 >>> [hex(word) for word in words(0, (0, 0, 0, 0))]
 ['0x6627e8d5', '0xe169c58d', '0xbc57ac4c', '0x9b00dbd8']

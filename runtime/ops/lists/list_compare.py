@@ -1,7 +1,9 @@
 """Operations that compare or repeat whole lists of traced length.
 
-xs == ys list_equal xs, ys lists of different lengths differ xs.count(v) list_count xs, v xs.index(v)
-list_index xs, v ValueError if there is none xs * n list_repeat xs, n
+    xs == ys          list_equal xs, ys       lists of different lengths differ
+    xs.count(v)       list_count xs, v
+    xs.index(v)       list_index xs, v        ValueError if there is none
+    xs * n            list_repeat xs, n
 
 See tensor_list.py for the other operations on lists.
 """

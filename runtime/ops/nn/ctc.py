@@ -1,6 +1,6 @@
 """Connectionist temporal classification (Graves et al., 2006): labels of a sequence without alignment.
 
-frames 1 1 - 2 2 2 "-" is the blank; repeated labels are merged, then blanks are dropped: 1 2
+    frames    1 1 - 2 2 2      "-" is the blank; repeated labels are merged, then blanks are dropped: 1 2
 
 The probability of labels is the sum over all frame sequences that collapse to them. The forward-backward
 algorithm computes this sum over the labels with blanks between them, `- 1 - 2 -`, frame by frame, in

@@ -1,7 +1,8 @@
 """States of random streams as values; native code uses them in place of stream and generator objects.
 
-s = state of a stream [counter, lower half first; key] y = stateless_normal [3], s s.1 = stream_behind s, y
-the state after drawing y
+s                                 [counter, lower half first; key]
+y = stateless_normal [3], s
+s.1 = stream_behind s, y          the state after drawing y
 """
 
 from __future__ import annotations
