@@ -79,7 +79,7 @@ def _told(what: str) -> None:
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        "python -m benchmarks", description="Measure agc, beside whichever peers there are."
+        "python -m benchmarks", description="Measure agc, and the peers that are installed."
     )
     parser.add_argument(
         "--peer",

@@ -3,7 +3,7 @@
     model/__init__.py          out/__init__.py         converted
     model/deep/sums.py   ==>   out/deep/sums.py        converted
     model/words.txt            out/words.txt           copied
-    model/__pycache__                                  left out, as are .git, .venv and their kin
+    model/__pycache__                                  left out, as are .git, .venv and others
 
 All of it is made in a folder next to OUT, which gets that name when it is complete. When something cannot be
 converted, everything that cannot be is listed, and nothing is written; with `--keep-going` it is copied as it is.

@@ -47,7 +47,7 @@ def _process(name: str, library: str, python: str) -> Process:
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        "python -m benchmarks.compiler", description="Measure agc, beside TensorFlow if you have it."
+        "python -m benchmarks.compiler", description="Measure agc, and TensorFlow if it is installed."
     )
     parser.add_argument(
         "--peer",

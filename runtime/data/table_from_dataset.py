@@ -1,4 +1,4 @@
-"""Tables that are filled from the elements of a dataset: `tf.data.experimental.table_from_dataset` and its kin."""
+"""Tables that are filled from the elements of a dataset: `tf.data.experimental.table_from_dataset` and others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`tf.io.parse_example` and kin: features of records become dense, sparse and ragged tensors.
+"""`tf.io.parse_example` and others: features of records become dense, sparse and ragged tensors.
 
 {"x": FixedLenFeature([], int64), "v": VarLenFeature(int64)}
     columns     dense int64  x      values int64  v

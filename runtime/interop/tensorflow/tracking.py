@@ -1,4 +1,4 @@
-"""`AutoTrackable` and its kin: base classes of Keras's objects, whose attributes are children in checkpoints."""
+"""`AutoTrackable`, the base class of Keras's objects, whose attributes are children in checkpoints."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from ...core.tracked_object import DEPENDENCIES, Trackable
 from ...ir.builder import current
 
 _TRACKING = "_self_setattr_tracking"
-
 
 _CONVERTED = ("call", "train_step", "test_step", "predict_step")
 

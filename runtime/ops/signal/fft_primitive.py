@@ -245,8 +245,8 @@ def resized(x: Tensor, size: Any, axis: int = -1) -> Tensor:
         missing = _missing_anywhere(cut, size, axis)
     else:
         lack = convert_to_tensor(size, dtypes.int32) - shape_of(cut)[axis]
-        before, behind = np.zeros((x.shape.rank + axis, 2), np.int32), np.zeros((-1 - axis, 2), np.int32)
-        missing = concat([before, [[0, lack]], behind], 0)
+        left, right = np.zeros((x.shape.rank + axis, 2), np.int32), np.zeros((-1 - axis, 2), np.int32)
+        missing = concat([left, [[0, lack]], right], 0)
     return pad(cut, missing)  # type: ignore[no-any-return]
 
 
