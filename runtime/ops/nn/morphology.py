@@ -18,6 +18,7 @@ from ...core.conversion import TensorLike, convert_to_tensor
 from ...core.export import export
 from ...core.tensor import Tensor
 from ...ir.value_types import TensorType
+from ...kernels.extremes import lowest
 from ..arrays.reverse_and_roll import reverse
 from ..framework.attribute_parsers import Axes
 from ..framework.op import Name, Same, op
@@ -119,8 +120,7 @@ def _slide(input: Array, filter: Array, strides: Any, rates: Any, padding: str) 
 @dilated.kernel
 def _(input: Array, filter: Array, strides: Any, rates: Any, padding: str) -> Array:
     slide = _slide(input, filter, strides, rates, padding)
-    least = -np.inf if input.dtype.kind == "f" else np.iinfo(input.dtype).min
-    y = np.full((len(input), *slide.outputs, input.shape[3]), least, input.dtype)
+    y = np.full((len(input), *slide.outputs, input.shape[3]), lowest(input.dtype), input.dtype)
     for offset in slide.offsets():
         windows, elements = slide.slices(offset)
         part = y[(slice(None), *windows)]

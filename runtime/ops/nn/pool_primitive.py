@@ -21,6 +21,7 @@ from ... import dtypes, errors
 from ...core import shapes
 from ...ir.traits import FRESH_RESULT
 from ...ir.value_types import TensorType
+from ...kernels.extremes import lowest
 from ...kernels.thread_pool import run_all
 from ..arrays.creation import zeros_like
 from ..arrays.select_kernel import selected
@@ -91,10 +92,6 @@ def _slid(
     return True
 
 
-def _lowest(dtype: Any) -> Any:
-    return -np.inf if dtype.kind not in "iu" else np.iinfo(dtype).min
-
-
 @op(traits=FRESH_RESULT)
 def max_pool(
     input: Input, ksize: Axes, strides: Axes, padding: str, explicit_paddings: Axes = (), name: Name = None
@@ -119,10 +116,10 @@ def _(input: Array, ksize: Sizes, strides: Sizes, padding: str, explicit_padding
 
 
 def _largest(x: Array, slide: Sliding) -> Array:
-    found = np.full(slide.outputs, _lowest(x.dtype), x.dtype)
+    found = np.full(slide.outputs, lowest(x.dtype), x.dtype)
     if _slid("largest", x, found, slide):
         return found
-    found = _along_axes(x, slide, np.maximum, _lowest(x.dtype))
+    found = _along_axes(x, slide, np.maximum, lowest(x.dtype))
     return found if found is not x else found.copy()
 
 

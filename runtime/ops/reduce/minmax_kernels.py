@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ...kernels.extremes import highest, lowest
 from .short_axis_kernels import reduced_faster
 
 Array = np.ndarray[Any, Any]
@@ -31,7 +32,7 @@ def largest(
     """
     found = reduced_faster(np.maximum, x, axis, keepdims) if out is None and dtype is None else None
     if found is None:
-        found = _larger(x, axis, dtype, out, keepdims, None if x.size else _lowest(x.dtype))
+        found = _larger(x, axis, dtype, out, keepdims, None if x.size else lowest(x.dtype))
     return _signed(found, _both, x, axis, out, keepdims)
 
 
@@ -45,16 +46,8 @@ def smallest(
     """
     found = reduced_faster(np.minimum, x, axis, keepdims) if out is None and dtype is None else None
     if found is None:
-        found = _smaller(x, axis, dtype, out, keepdims, None if x.size else _highest(x.dtype))
+        found = _smaller(x, axis, dtype, out, keepdims, None if x.size else highest(x.dtype))
     return _signed(found, _either, x, axis, out, keepdims)
-
-
-def _lowest(dtype: np.dtype[Any]) -> Any:
-    return -np.inf if dtype.kind == "f" else np.iinfo(dtype).min
-
-
-def _highest(dtype: np.dtype[Any]) -> Any:
-    return np.inf if dtype.kind == "f" else np.iinfo(dtype).max
 
 
 _FEW = 512

@@ -22,6 +22,7 @@ from ...core.export import export
 from ...core.tensor import Tensor
 from ...ir.graph import Operand
 from ...ir.value_types import TensorType
+from ...kernels.extremes import highest, lowest
 from ...kernels.rows import are_within, combine_rows
 from ..arrays.creation import ones_like, zeros_like
 from ..arrays.gather_ops import gather
@@ -38,22 +39,11 @@ from ..math.elementwise import conj, sqrt
 Start = Callable[[Any], Any]
 
 
-def _lowest(dtype: Any) -> Any:
-    return np.iinfo(dtype).min if dtype.kind in "iu" else dtypes.as_dtype(dtype).min
-
-
-def _highest(dtype: Any) -> Any:
-    return np.iinfo(dtype).max if dtype.kind in "iu" else dtypes.as_dtype(dtype).max
-
-
 def _combined(ufunc: np.ufunc, rows: Array, ids: Array, count: int, empty: Any) -> Array:
     """Combine the rows of each segment with `ufunc`; empty segments get `empty`."""
     neutral = ufunc.identity
     if neutral is None:
-        limits = np.iinfo(rows.dtype) if rows.dtype.kind in "iu" else None
-        neutral = (
-            (limits.min if limits else -np.inf) if ufunc is np.maximum else (limits.max if limits else np.inf)
-        )
+        neutral = (lowest if ufunc is np.maximum else highest)(rows.dtype)
     result = np.empty((count, *rows.shape[1:]), rows.dtype)
     result.fill(neutral)  # np.full takes four times as long for few rows
     combine_rows(ufunc, result, ids, rows)
@@ -193,7 +183,7 @@ def _unsorted(name: str, combine: np.ufunc, start: Start, allowed: DTypes, manua
             if ids.max() >= count:
                 _refuse(ids, count)
             rows, ids = rows[ids >= 0], ids[ids >= 0]
-        return _combined(combine, rows, ids, count, start(data.dtype))
+        return _combined(combine, rows, ids, count, start(dtypes.of_array(data)))
 
     rule.__name__, rule.__qualname__, rule.__doc__ = name, name, manual
     operation = Op(rule, export=(f"math.{name}",))
@@ -226,13 +216,13 @@ unsorted_segment_prod = _unsorted("unsorted_segment_prod", np.multiply, lambda d
     >>> unsorted_segment_prod([2, 3, 4], [2, 0, 2], 4).numpy().tolist()
     [3, 1, 8, 1]
     """)  # fmt: skip
-unsorted_segment_max = _unsorted("unsorted_segment_max", np.maximum, _lowest, REAL,
+unsorted_segment_max = _unsorted("unsorted_segment_max", np.maximum, lambda dtype: dtype.min, REAL,
     """The largest elements of the rows of each group, the lowest number of the dtype for an empty one.
 
     >>> unsorted_segment_max([2, 3, 4], [1, 0, 1], 2).numpy().tolist()
     [3, 4]
     """)  # fmt: skip
-unsorted_segment_min = _unsorted("unsorted_segment_min", np.minimum, _highest, REAL,
+unsorted_segment_min = _unsorted("unsorted_segment_min", np.minimum, lambda dtype: dtype.max, REAL,
     """The smallest elements of the rows of each group, the highest number of the dtype for an empty one.
 
     >>> unsorted_segment_min([2, 3, 4], [1, 0, 1], 2).numpy().tolist()

@@ -6,11 +6,11 @@ reduce_max     -∞, then the larger one, or NaN
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from .... import dtypes
+from ....kernels.extremes import highest, lowest
 from ..codegen.function_builder import Emitter
 from ..codegen.llvm_types import ComplexPair, Element, Register, constant, register_type
 from ..codegen.rule_registry import site_of
@@ -49,14 +49,6 @@ def products(dtype: dtypes.DType) -> ReductionKind:
     return ReductionKind(dtype, 1, lambda e, x, y: multiply(e, site, x, y))
 
 
-def _lowest(dtype: dtypes.DType) -> Any:
-    return -math.inf if dtype.kind == "f" else dtype.min
-
-
-def _highest(dtype: dtypes.DType) -> Any:
-    return math.inf if dtype.kind == "f" else dtype.max
-
-
 def maxima(dtype: dtypes.DType, zeros_have_signs: bool = True) -> ReductionKind:
     """Return the kind of a maximum; NaN if an element is NaN.
 
@@ -67,7 +59,7 @@ def maxima(dtype: dtypes.DType, zeros_have_signs: bool = True) -> ReductionKind:
     def combine(e: Emitter, x: Element, y: Element) -> Element:
         return e.intrinsic("maximum", x, y, flags=flags) if dtype.kind == "f" else larger(e, dtype, x, y)
 
-    return ReductionKind(dtype, _lowest(dtype), combine)
+    return ReductionKind(dtype, lowest(dtype.numpy), combine)
 
 
 def minima(dtype: dtypes.DType) -> ReductionKind:
@@ -76,7 +68,7 @@ def minima(dtype: dtypes.DType) -> ReductionKind:
     def combine(e: Emitter, x: Element, y: Element) -> Element:
         return e.intrinsic("minimum", x, y) if dtype.kind == "f" else smaller(e, dtype, x, y)
 
-    return ReductionKind(dtype, _highest(dtype), combine)
+    return ReductionKind(dtype, highest(dtype.numpy), combine)
 
 
 def new_slot(e: Emitter, dtype: dtypes.DType, start: Any = None) -> list[Register]:

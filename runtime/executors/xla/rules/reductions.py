@@ -10,8 +10,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from ....kernels.extremes import highest, lowest
 from ..numpy_namespace import traced
-from ..rule_registry import NotLoweredError, lowers
+from ..rule_registry import lowers
 
 Array = Any
 
@@ -30,24 +31,19 @@ def _(site: Any, x: Array) -> Array:
 
 @lowers("reduce_max")
 def _(site: Any, x: Array) -> Array:
-    return _extreme(site, x, jnp.max, -1)
+    return _extreme(site, x, jnp.max, lowest)
 
 
 @lowers("reduce_min")
 def _(site: Any, x: Array) -> Array:
-    return _extreme(site, x, jnp.min, 1)
+    return _extreme(site, x, jnp.min, highest)
 
 
-def _extreme(site: Any, x: Array, reduce: Any, sign: int) -> Array:
-    if x.dtype.kind == "c":
-        raise NotLoweredError("complex numbers have no order here")
-    start: Any = sign * np.inf
-    if x.dtype.kind in "iu":
-        start = getattr(np.iinfo(x.dtype), "max" if sign > 0 else "min")
-    elif x.dtype.kind == "b":
-        start = sign > 0
-    axes = site.attrs["axis"]
-    return reduce(x, axis=axes, keepdims=site.attrs["keepdims"], initial=x.dtype.type(start))
+def _extreme(site: Any, x: Array, reduce: Any, of_nothing: Any) -> Array:
+    attrs = site.attrs
+    return reduce(
+        x, axis=attrs["axis"], keepdims=attrs["keepdims"], initial=x.dtype.type(of_nothing(x.dtype))
+    )
 
 
 @lowers("reduce_logsumexp")
@@ -206,20 +202,4 @@ def _(site: Any, data: Array, ids: Array, count: Array) -> Array:
     return jnp.where(filled, found, limits.min if name == "max" else limits.max)
 
 
-def _extreme_start(name: str) -> Any:
-    def start(dtype: Any) -> Any:
-        if dtype.kind == "c":
-            raise NotLoweredError("complex numbers have no order here")
-        limits = np.iinfo(dtype) if dtype.kind in "iu" else None
-        return (-np.inf if name == "max" else np.inf) if limits is None else getattr(limits, _ENDS[name])
-
-    return start
-
-
-_ENDS = {"max": "min", "min": "max"}
-_START: dict[str, Any] = {
-    "sum": lambda dtype: 0,
-    "prod": lambda dtype: 1,
-    "max": _extreme_start("max"),
-    "min": _extreme_start("min"),
-}
+_START: dict[str, Any] = {"sum": lambda dtype: 0, "prod": lambda dtype: 1, "max": lowest, "min": highest}

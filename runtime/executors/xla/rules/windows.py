@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from ....kernels.extremes import lowest
 from ....ops.nn.window_geometry import Sliding, sliding
 from ..rule_registry import lowers
 
@@ -32,13 +33,9 @@ def _reduced(x: Array, slide: Sliding, combine: Any, start: Any) -> Array:
     return lax.reduce_window(jnp.asarray(x), x.dtype.type(start), combine, slide.window, slide.strides, pads)
 
 
-def _lowest(dtype: Any) -> Any:
-    return np.iinfo(dtype).min if dtype.kind in "iu" else -np.inf
-
-
 @lowers("max_pool")
 def _(site: Any, x: Array) -> Array:
-    return _reduced(x, _slide(site, x.shape), lax.max, _lowest(x.dtype))
+    return _reduced(x, _slide(site, x.shape), lax.max, lowest(x.dtype))
 
 
 @lowers("avg_pool")
@@ -91,7 +88,7 @@ def _(site: Any, x: Array, pooled: Array, grad: Array) -> Array:
 @lowers("max_pool_argmax")
 def _(site: Any, x: Array) -> list[Array]:
     slide = _slide(site, x.shape)
-    largest = _reduced(x, slide, lax.max, _lowest(x.dtype))
+    largest = _reduced(x, slide, lax.max, lowest(x.dtype))
     positions = np.arange(x.size).reshape(x.shape)
     if not site.attrs["include_batch_in_index"] and len(x):
         positions %= max(int(np.prod(x.shape[1:])), 1)

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from ....dtypes import as_dtype
+from ....kernels.extremes import lowest
 from ..body import Body
 from ..nodes import NodeResult
 from ..rule_registry import RefusedByRuleError, writes
@@ -59,20 +61,19 @@ class Pooling:
         shape = joined(to, head, sliced(to, to.Shape(x), 1 + self.extra, -1))
         return to.Transpose(to.Reshape(x, shape), inverse(self.order))
 
-    def padded(self, x: NodeResult, lowest: bool) -> Any:
-        """Pad as the explicit paddings say, for a pooling without padding."""
+    def padded(self, x: NodeResult, value: Any) -> Any:
+        """Pad with a value as the explicit paddings say, for a pooling without padding."""
         if not self.is_explicit:
             return x
         self.settings["padding"] = "VALID"
         pads = np.array(self.explicit, np.int32).reshape(-1, 2)
-        least = -np.inf if x.kind == "f" else np.iinfo(x.dtype).min
-        return self.to.PadV2(x, pads, self.to.const(least if lowest else 0, x.dtype))
+        return self.to.PadV2(x, pads, self.to.const(value, x.dtype))
 
 
 @writes("max_pool")
 def _(to: Body, input: NodeResult, ksize: Any, strides: Any, padding: str, explicit_paddings: Any) -> Any:
     pool = Pooling(to, input, ksize, strides, padding, explicit_paddings)
-    x = pool.padded(pool.into(input), lowest=True)
+    x = pool.padded(pool.into(input), lowest(as_dtype(input.dtype).numpy))
     return pool.back((to.MaxPool3D if pool.is_volume else to.MaxPool)(x, **pool.settings), input)
 
 
@@ -84,8 +85,7 @@ def _(to: Body, input: NodeResult, ksize: Any, strides: Any, padding: str, expli
     x = pool.into(input)
     if not pool.is_explicit:
         return pool.back(mean(x, **pool.settings), input)
-    ones = pool.padded(to.OnesLike(x), lowest=False)
-    x = pool.padded(x, lowest=False)
+    ones, x = pool.padded(to.OnesLike(x), 0), pool.padded(x, 0)
     return pool.back(to.RealDiv(mean(x, **pool.settings), mean(ones, **pool.settings)), input)
 
 
