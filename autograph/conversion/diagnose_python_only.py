@@ -51,6 +51,10 @@ def undecided(call: StackCall, label: str) -> Diagnostic | None:
         what = f"the coroutine `{code.co_name}`"
         why = "Python suspends and resumes a coroutine, so its control flow is not staged"
         fix = "compute in an ordinary function without `await`, and await before or after the call"
+    elif not code.co_flags & inspect.CO_OPTIMIZED:
+        what = f"the body of the class `{code.co_name}`"
+        why = "Python runs the body of a class, so its control flow is not staged"
+        fix = "decide before the class statement, and use the result in the body"
     elif reader := _frame_reader(code):
         what = f"`{code.co_name}`, which calls `{reader}`,"
         why = f"`{reader}` reads the variables of the function's frame, so Python runs the blocks of the function"

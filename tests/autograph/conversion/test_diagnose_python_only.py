@@ -48,6 +48,13 @@ def in_a_coroutine(x, xs):
         coroutine.send(None)
 
 
+def in_a_class(x, xs):
+    class Scaled:
+        factor = 2 if x > 0 else 3
+
+    return Scaled.factor
+
+
 def evaluated(x, xs):
     return eval("x * 2") if x > 0 else x
 
@@ -58,6 +65,7 @@ CASES = [
     (filtered_generator, "a generator expression", "[... for ... in ... if ...]"),
     (from_a_generator, "the generator `below`", "in an ordinary function"),
     (in_a_coroutine, "the coroutine `halved`", "without `await`"),
+    (in_a_class, "the body of the class `Scaled`", "before the class statement"),
     (evaluated, "`evaluated`, which calls `eval`,", "in a separate function"),
 ]
 
