@@ -18,7 +18,7 @@ from . import failures
 from .agreement import Column, Row, agreed, common, converted
 from .blocks import Block, traced
 from .failures import library
-from .leaves import Slot, type_of
+from .leaves import Slot, is_carried, type_of
 
 _CHEAP = 8
 """The most operations of a block that is computed without a branch."""
@@ -116,15 +116,25 @@ def logical(op: str, first: Any, rest: Callable[[], Any] | None) -> Any:
     going = truth(first, op)
     if rest is None:
         return library().logical_not(going)
-    other = traced(lambda: (rest(),))
+    decided = first if first.ndim == 0 else going
+    other = traced(lambda: (_as_number(rest(), decided, going),))
     (result,) = other.results or (None,)
     if isinstance(result, Slot) and _are_bools(going, first, result) and _is_cheap(other):
         second = truth(other.run()[0], op)
         return (library().logical_and if op == "and" else library().logical_or)(going, second)
-    decided = first if first.ndim == 0 else going
-    blocks = [other, traced(lambda: (decided,))]
-    order = slice(None, None, 1 if op == "and" else -1)
-    return _chosen(going, blocks[order], (f"an operand of `{op}`",), ())[0]
+    blocks = [other, traced(lambda: (_as_number(decided, result, going),))]
+    order, name = (slice(None), "both") if op == "and" else (slice(None, None, -1), "either")
+    return _chosen(going, blocks[order], (name,), ())[0]
+
+
+def _as_number(value: Any, like: Any, truth: Any) -> Any:
+    """Return a truth value as 0 or 1 if the other operand is a number; other values stay as they are."""
+    if not (is_carried(value) and is_carried(like)):
+        return value
+    own, others = type_of(value), type_of(like)
+    if own.dtype != type_of(truth).dtype or own.dtype == others.dtype:
+        return value
+    return converted(value, own._replace(dtype=others.dtype, is_weak=others.is_weak))
 
 
 def _are_bools(going: Any, *values: Any) -> bool:

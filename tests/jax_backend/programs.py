@@ -106,6 +106,12 @@ def logic(x, y):
     return (x > 0 and y > 0, x > 0 or y > 0, not x > 0)
 
 
+@program((i(3), i(4)), (i(-3), i(4)), (i(-3), i(0)), (i(0), i(0)))
+def logic_of_truth_values_and_numbers(x, y):
+    kept = 1 if x < 0 and y else 2
+    return x < 0 and y, y and x < 0, y or x < 0, x < 0 or y, x > 0 and 5, kept
+
+
 @program((i(0),), (i(5),), (i(20),))
 def chained_comparison(x):
     if 0 < x < 10:
