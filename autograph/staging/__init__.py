@@ -37,6 +37,7 @@ A minimal backend for symbolic expressions, which records operations as strings:
 """
 
 from .backend import PYTHON, Backend, MutableValue, PythonBackend, State, UnescapedList, rotated
+from .caught_errors import reported
 from .exceptions import Surroundings, caught_at, raised_by_user, running, surroundings
 from .opaque_leaves import is_opaque_leaf, register_stateful, stateful, untracked_attributes
 from .recursion import deciding
@@ -48,5 +49,5 @@ __all__ = [
     "register", "live", "building", "show_liveness", "backend_of", "backends", "overloaded", "is_opaque_leaf",
     "untracked_attributes", "register_stateful", "stateful",
     "Undefined", "Pending", "Maybe", "ld", "name_of", "unbound",
-    "Surroundings", "raised_by_user", "caught_at", "surroundings", "running", "deciding",
+    "Surroundings", "raised_by_user", "caught_at", "reported", "surroundings", "running", "deciding",
 ]  # fmt: skip

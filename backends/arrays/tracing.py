@@ -27,6 +27,7 @@ def converted(function: Callable[..., Any], library: Library) -> Traced:
             staging.live(),
             api.converting_reachable(function, args, kwargs),
             library.tracing(),
+            staging.reported(),
             failures.outermost(library) as checks,
         ):
             try:

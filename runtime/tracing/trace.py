@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
 from typing import Any, NamedTuple
 
 from agc.autograph import staging
@@ -31,7 +30,6 @@ from ..ir.graph import Graph, Operand
 from ..ir.value_types import AnySpec
 from .argument_copies import Copies
 from .cache_key import is_tensor_argument
-from .caught_errors import reported
 
 
 class Tracing(NamedTuple):
@@ -95,7 +93,7 @@ def trace(
         builder.make_variable = functools.partial(make_variable, builder)
     args, kwargs = call(inputs)
     copies = Copies(inputs) if is_guarded else None
-    with reported() if outer is None else nullcontext(), builder:
+    with staging.reported(), builder:
         result, ends = _result(builder, python_function, args, kwargs)
         if copies is not None:
             copies.check(python_function, name)

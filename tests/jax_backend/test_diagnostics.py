@@ -265,3 +265,15 @@ def test_exceptions_without_a_raise_have_their_line(x, line):
     with pytest.raises((AssertionError, UnboundLocalError)) as raised:
         agc.jax.jit(unmarked)(x)
     assert line in raised.value.__notes__[0]
+
+
+def labelled(x):
+    try:
+        return 1 if x > 0 else "none"
+    except ValueError:
+        return 0
+
+
+def test_an_except_that_catches_an_error_of_the_tracing_is_reported():
+    with pytest.warns(UserWarning, match=r"warning\[AGC262\].*AGC203.*\n.*in labelled"):
+        assert agc.jax.jit(labelled)(2) == 0

@@ -75,6 +75,18 @@ def test_text_cannot_be_chosen_when_the_program_runs():
         named(torch.tensor(1))
 
 
+def labelled(x):
+    try:
+        return "yes" if x > 0 else "no"
+    except ValueError:
+        return x
+
+
+def test_an_except_that_catches_an_error_of_the_tracing_is_reported():
+    with pytest.warns(UserWarning, match=r"warning\[AGC262\].*AGC203"):
+        assert agc.torch.compile(labelled)(torch.tensor(1)) == 1
+
+
 def test_values_are_printed_when_the_program_runs(capfd):
     @agc.torch.compile
     def shown(x):

@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from agc.autograph import staging
-from agc.autograph.api import Diagnostic, StagingError, Where
+from ..errors import Diagnostic, StagingError, Where
+from .exceptions import caught_at
 
 _REGISTRY: dict[Any, Any] = {}
 
@@ -27,7 +27,17 @@ _EXPECTED = ("AGC260", "AGC261", "AGC281")
 
 @contextmanager
 def reported() -> Iterator[None]:
-    """Warn of the errors of the tracing that user code catches in this block, if the block succeeds."""
+    """Warn of the errors of the tracing that user code catches in this block, if the block succeeds.
+
+    An inner block leaves that to the outermost one: an error that ends an inner trace may be caught around it.
+
+    >>> with reported():
+    ...     print("the function is traced")
+    the function is traced
+    """
+    if StagingError.made.get() is not None:
+        yield
+        return
     made: list[StagingError] = []
     token = StagingError.made.set(made)
     try:
@@ -35,7 +45,7 @@ def reported() -> Iterator[None]:
     finally:
         StagingError.made.reset(token)
     for error in made:
-        where = staging.caught_at(error)
+        where = caught_at(error)
         if where is not None and error.diagnostic.code not in _EXPECTED:
             _warn(error.diagnostic, where)
 
