@@ -181,6 +181,16 @@ class LoadedSignature:
         return self._concrete.graph
 
     @property
+    def inputs(self) -> list[Any]:
+        """The graph's inputs, as tensors of that graph."""
+        return self._concrete.inputs
+
+    @property
+    def outputs(self) -> list[Any]:
+        """The graph's outputs, as tensors of that graph."""
+        return self._concrete.outputs
+
+    @property
     def variables(self) -> tuple[Variable, ...]:
         return self._concrete.variables
 

@@ -32,6 +32,7 @@ from ..ops.framework.region_ops import CALL
 from .cache_entry import MISSED, Entry, build_entry
 from .cache_key import Identity, Parameters, is_tensor_argument, key_of
 from .flat_arguments import FlatArguments
+from .flat_call import tensors_of
 from .output_packing import filled, filler, finisher
 from .trace import Composite, Output, Tracing, input_name, spec_of_argument
 from .trace_type import TraceType
@@ -203,10 +204,11 @@ class ConcreteFunction:
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Run the graph.
 
-        Raise TypeError naming the argument if one does not fit the trace.
+        A call may also give only the tensors: in the order of the trace, or by the names of `inputs`. Raise TypeError
+        naming the argument if one does not fit the trace.
         """
         if kwargs or not stack.plain:
-            return self.call_flat(self._checked(self._bound(args, kwargs)))
+            return self.call_flat(self._inputs(args, kwargs))
         flat = FlatArguments(args)
         key = flat.call_key
         entry = self._entries.get(key)
@@ -214,13 +216,27 @@ class ConcreteFunction:
             result = entry(flat.leaves)
             if result is not MISSED:
                 return result
-        inputs = self._checked(self._bound(args, kwargs))
+        inputs = self._inputs(args, kwargs)
         entry = build_entry(self, flat, inputs)
         if entry is not None:
             if len(self._entries) >= _MOST_ENTRIES:
                 self._entries.clear()
             self._entries[key] = entry
         return self.call_flat(inputs)
+
+    def _inputs(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+        """Return the leaves of a call that are inputs of the graph; the call may give only the tensors."""
+        try:
+            return self._checked(self._bound(args, kwargs))
+        except TypeError:
+            tensors = tensors_of(self.arguments, args, kwargs)
+            if tensors is None:
+                raise
+            try:
+                return [self._checked_leaf(*each) for each in tensors]
+            except TypeError:
+                pass
+            raise
 
     def _bound(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """Return the arguments by name. Those of the trace that are Python values may be left out, and so may `self`.
@@ -245,6 +261,8 @@ class ConcreteFunction:
         found = []
         for name, traced in self.arguments.items():
             given = arguments[name]
+            if name == self.receiver and isinstance(traced, Identity):
+                continue
             if isinstance(traced, TensorSpec) and nest.is_nested(given):
                 found.append(self._checked_leaf(name, traced, given))
                 continue
@@ -372,6 +390,9 @@ class ConcreteFunction:
         from ..core.html_repr import folded_html, text_html
 
         return text_html(self.pretty_printed_signature()) + folded_html("Graph", text_html(str(self.graph)))
+
+    def __str__(self) -> str:
+        return f"ConcreteFunction {self.pretty_printed_signature()}"
 
     def __repr__(self) -> str:
         return f"<ConcreteFunction {self.pretty_printed_signature(verbose=False)}>"
