@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from .. import errors
+from . import joins
 from .orders import stable_order
 from .thread_pool import run_all
 
@@ -120,7 +121,10 @@ def row_numbers(
     (array([3, 2]), (6, 4))
     """
     depth = batch + coordinates.shape[-1]
-    if coordinates.size:
+    found = None if joins.native is None else joins.native.row_numbers(coordinates, shape[batch:depth])
+    if found is not None:
+        numbers = found
+    elif coordinates.size:
         try:
             numbers = np.ravel_multi_index(coordinates.T, shape[batch:depth]).T
         except ValueError as error:

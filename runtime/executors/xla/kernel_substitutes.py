@@ -12,6 +12,7 @@ from jax import lax
 from jax.scipy.linalg import solve_triangular
 
 from ...kernels import fourier
+from ...kernels.joins import concatenated, stacked
 from ...kernels.loops import iterate, scan
 from ...kernels.matrix_products import multiply
 from ...kernels.orders import row_order
@@ -147,6 +148,8 @@ for _own, _other in (
     (run_all, _run_in_turn),
     (multiply, NumpyFunction(np.matmul, jnp.matmul)),
     (selected, NumpyFunction(np.where, jnp.where)),
+    (concatenated, NumpyFunction(concatenated, jnp.concatenate)),
+    (stacked, NumpyFunction(stacked, jnp.stack)),
     (combine_rows, lambda ufunc, result, places, rows: ufunc.at(result, places, rows)),
     (add_weighted, _add_weighted),
     (

@@ -32,6 +32,7 @@ from ...ir import batching
 from ...ir.builder import current, eagerly
 from ...ir.traits import CHEAP, FRESH_RESULT, TOTAL
 from ...ir.value_types import TensorType
+from ...kernels.joins import concatenated, joining, stacked, stacking
 from ..framework.attribute_parsers import Axis, Results
 from ..framework.cached_dispatch import cached_dispatch
 from ..framework.composite_dispatch import dispatching_composites
@@ -110,8 +111,8 @@ def _joined_elements(values: list[Array]) -> shapes.Dims:
     return tuple(element for part in parts if part is not None for element in part)
 
 
-join.kernel(lambda values, axis: np.concatenate(values, axis))
-join.specialize(lambda values, axis: lambda *arrays: np.concatenate(arrays, axis))
+join.kernel(lambda values, axis: concatenated(values, axis))
+join.specialize(lambda values, axis: joining(axis))
 
 
 @join.gradient
@@ -179,18 +180,8 @@ def _(values: list[Array], axis: int) -> shapes.Dims:
     return _joined_elements(values) if is_row_major else None
 
 
-@pack.kernel
-def _(values: list[Array], axis: int) -> Array:
-    if axis != 0:
-        own = (slice(None),) * (axis if axis > 0 else values[0].ndim + 1 + axis)
-        return np.concatenate([value[(*own, None)] for value in values], axis)
-    first = values[0]
-    if first.dtype.kind in "biufc":
-        return np.array(values)
-    rows = np.empty((len(values), *np.shape(first)), first.dtype)
-    for i, value in enumerate(values):
-        rows[i, ...] = value  # an array of objects would hold the array itself in rows[i]
-    return rows
+pack.kernel(lambda values, axis: stacked(values, axis))
+pack.specialize(lambda values, axis: stacking(axis))
 
 
 @pack.gradient

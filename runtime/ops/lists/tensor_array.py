@@ -23,6 +23,7 @@ from ... import dtypes, errors
 from ...core import shapes
 from ...ir.traits import FRESH_LIST, FRESH_RESULT, KEEPS_LENGTH, PYTHON_INDEX, READS_LIST, SIZE_QUERY
 from ...ir.value_types import ListType, TensorType
+from ...kernels.joins import stacked
 from ..framework.attribute_parsers import Dims, DType
 from ..framework.op import Array, Input, Name, op
 
@@ -252,13 +253,10 @@ def _(array: PersistentArray, dtype: Any, element_shape: Any, size: Any) -> Any:
 
 
 def _as_rows(items: list[Any]) -> Any:
-    """Stack the elements; ten times as fast as `np.stack` for numbers.
-
-    A string element may be an array of rank 0 or bytes.
-    """
+    """Stack the elements; a string element may be an array of rank 0 or bytes."""
     first = items[0]
     if isinstance(first, (np.ndarray, np.generic)):
-        return np.array(items) if first.dtype.kind in "biufc" else np.stack(items)
+        return stacked(items, 0)
     return np.stack([np.asarray(item, object) for item in items])
 
 
