@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from .. import dtypes
 from . import late_binding
 from .conversion import convert_to_tensor, integers_to_tensor
-from .tensor import Tensor
+from .tensor import EagerTensor, Tensor
 
 
 class PartialUpdates:
@@ -124,11 +124,11 @@ class PartialUpdates:
         return self.changed(result)
 
     def _scatter_nd(self, how: str, indices: Any, updates: Any, name: str | None) -> Any:
-        updates = convert_to_tensor(updates, self.dtype)
-
-        result = late_binding.scatter_variable(
-            self, integers_to_tensor(indices), updates, how, nd=True, name=name
-        )
+        if type(updates) is not EagerTensor or updates.dtype is not self.dtype:
+            updates = convert_to_tensor(updates, self.dtype)
+        if type(indices) is not EagerTensor:
+            indices = integers_to_tensor(indices)
+        result = late_binding.scatter_variable(self, indices, updates, how, True, name)
         return self.changed(result)
 
     def _rows(self, slices: Any) -> tuple[Tensor, Tensor]:

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from .. import errors
-from . import joins
 from .orders import stable_order
 from .thread_pool import run_all
 
@@ -25,6 +25,10 @@ try:
     from . import _native_rows as native  # type: ignore[attr-defined, unused-ignore]
 except ImportError:
     native = None
+try:
+    from . import _native_arrays as native_arrays  # type: ignore[attr-defined, unused-ignore]
+except ImportError:
+    native_arrays = None
 
 Array = Any
 
@@ -121,7 +125,7 @@ def row_numbers(
     (array([3, 2]), (6, 4))
     """
     depth = batch + coordinates.shape[-1]
-    found = None if joins.native is None else joins.native.row_numbers(coordinates, shape[batch:depth])
+    found = None if native_arrays is None else native_arrays.row_numbers(coordinates, shape[batch:depth])
     if found is not None:
         numbers = found
     elif coordinates.size:
@@ -135,6 +139,25 @@ def row_numbers(
         outer = np.arange(math.prod(shape[:batch])) * math.prod(shape[batch:depth])
         numbers += outer.reshape(*shape[:batch], *(1,) * (numbers.ndim - batch))
     return numbers, (math.prod(shape[:depth]), *shape[depth:])
+
+
+def numbering(shape: tuple[int, ...], depth: int) -> tuple[Callable[[Array], Array], tuple[int, ...]]:
+    """Return a function that numbers the rows at coordinates, of which each has `depth`; and the shape of these rows.
+
+    >>> numbers, merged = numbering((2, 3, 4), 2)
+    >>> numbers(np.array([[1, 0], [0, 2]])), merged
+    (array([3, 2]), (6, 4))
+    """
+    sizes, merged = shape[:depth], (math.prod(shape[:depth]), *shape[depth:])
+    if native_arrays is None:
+        return lambda coordinates: row_numbers(coordinates, shape)[0], merged
+    in_range = native_arrays.row_numbers
+
+    def numbers(coordinates: Array) -> Array:
+        found = in_range(coordinates, sizes)
+        return row_numbers(coordinates, shape)[0] if found is None else found
+
+    return numbers, merged
 
 
 def _outside(coordinates: Array, sizes: tuple[int, ...], what: str, shape: tuple[int, ...]) -> Exception:

@@ -14,9 +14,10 @@ import numpy as np
 
 from ...core import shapes
 from ...core.export import export
+from ...ir.graph import Constant
 from ...ir.traits import UPDATE
 from ...ir.value_types import TensorType
-from ...kernels.rows import combine_rows, row_numbers
+from ...kernels.rows import combine_rows, numbering, row_numbers
 from ..framework.op import Input, Ints, Name, Op, Same, op
 from ..framework.static_values import checked_dims, dims, listed
 from ..math.cast import cast
@@ -25,6 +26,8 @@ from .creation import zeros_like
 from .gather_ops import gather_nd
 
 Array = Any
+NUMBERS = frozenset("biufc")
+"""The kinds of dtypes whose arrays begin as zeros."""
 
 
 @export("scatter_nd")
@@ -48,6 +51,23 @@ def _(indices: Array, updates: Array, shape: Array) -> Array:
     numbers, merged = numbered_rows(indices, updates, result.shape)
     combine_rows(np.add, result.reshape(merged), numbers, updates)
     return result
+
+
+@scatter_nd.specialize
+def _(inputs: list[Any]) -> Any:
+    """Return the kernel for one shape of numbers, which the rule has checked."""
+    indices, updates, shape = inputs
+    if type(shape) is not Constant or not have_sizes(indices, updates) or updates.dtype.kind not in NUMBERS:
+        return None
+    sizes, dtype = checked_dims(shape.value), updates.dtype.numpy
+    numbers, merged = numbering(sizes, indices.shape[-1])
+
+    def kernel(indices: Array, updates: Array, shape: Array) -> Array:
+        result = np.zeros(merged, dtype)
+        combine_rows(np.add, result, numbers(indices), updates)
+        return result.reshape(sizes)
+
+    return kernel
 
 
 scatter_nd.gradient(lambda dy, y, indices, updates, shape: (None, gather_nd(dy, indices), None))
@@ -77,6 +97,11 @@ def check_updates(indices: shapes.Dims, updates: shapes.Dims, shape: shapes.Dims
         )
 
 
+def have_sizes(*specs: Any) -> bool:
+    """Return whether operands of a scatter have shapes that the rule has checked completely."""
+    return all(shapes.is_static(x.shape) for x in specs) and specs[0].shape[-1] > 0
+
+
 def numbered_rows(indices: Array, updates: Array, shape: tuple[int, ...]) -> tuple[Array, tuple[int, ...]]:
     """Return `row_numbers(indices, shape)`; raise as `check_updates` does for updates that do not fit."""
     depth = indices.shape[-1] if indices.ndim else 0
@@ -98,9 +123,24 @@ def _scatter_into(name: str, put: Callable[..., Any], manual: str) -> Op:
         put(result.reshape(merged), numbers, updates)
         return result
 
+    def specialized(inputs: list[Any]) -> Any:
+        """Return the kernel for shapes that the rule has checked."""
+        tensor, indices, updates = inputs
+        if not have_sizes(indices, updates, tensor):
+            return None
+        numbers, merged = numbering(tensor.shape, indices.shape[-1])
+
+        def changed(tensor: Array, indices: Array, updates: Array) -> Array:
+            result = tensor.copy()
+            put(result.reshape(merged), numbers(indices), updates)
+            return result
+
+        return changed
+
     rule.__name__, rule.__qualname__, rule.__doc__ = name, name, manual
     declared = Op(rule, export=(name,), traits=UPDATE)
     declared.kernel(kernel)
+    declared.specialize(specialized)
     return declared
 
 

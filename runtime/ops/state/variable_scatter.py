@@ -5,6 +5,8 @@ scatter_variable(v, indices=[2, 0], updates=[5, 7], how="add")          v[2] += 
 
 from __future__ import annotations
 
+import functools
+import operator
 from typing import Any
 
 import numpy as np
@@ -13,12 +15,12 @@ from ... import dtypes, errors
 from ...core import shapes
 from ...ir.traits import UPDATE
 from ...ir.value_types import TensorType
-from ...kernels.rows import are_within, combine_rows
-from ..arrays.scatter import check_updates, numbered_rows
+from ...kernels.rows import are_within, combine_rows, numbering
+from ..arrays.scatter import check_updates, have_sizes, numbered_rows
 from ..framework import op_families
 from ..framework.op import Input, Name, Ref, op
 from ..framework.static_values import listed
-from .compare_and_swap import update
+from .compare_and_swap import update, update_own
 from .own_arrays import own_array
 
 Array = Any
@@ -95,6 +97,30 @@ def _(variable: Any, indices: Array, updates: Array, how: str, nd: bool) -> Arra
     if own is not None and own.dtype not in dtypes.NARROW and how != "div":  # integers are divided one by one
         return _scattered(own, indices, updates, how, nd, own)
     return update(variable, _scattered, indices, updates, how, nd)
+
+
+@scatter_variable.specialize
+def _(inputs: list[Any], how: str, nd: bool) -> Any:
+    """Return the kernel for shapes that the rule has checked."""
+    content, (indices, updates) = inputs[0].content, inputs[1:]
+    divides_integers = how == "div" and content.dtype.is_integer
+    if not (nd and have_sizes(indices, updates, content)) or divides_integers:
+        return None
+    numbers, merged = numbering(content.shape, indices.shape[-1])
+    put = operator.setitem if how == "update" else functools.partial(combine_rows, _UFUNCS[how])
+
+    def changed(before: Array, indices: Array, updates: Array, into: Array | None = None) -> Array:
+        result = before.copy() if into is None else into
+        put(result.reshape(merged), numbers(indices), updates)
+        return result
+
+    def kernel(variable: Any, indices: Array, updates: Array) -> Array:
+        own = own_array(variable)
+        if own is not None:
+            return changed(own, indices, updates, own)
+        return update_own(variable, changed, indices, updates)
+
+    return kernel
 
 
 scatter_variable.no_gradient("an assignment has no gradient: the variable's new value counts as a source")

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 from agc.runtime import errors
-from agc.runtime.kernels import joins
+from agc.runtime.kernels import rows
 from agc.runtime.kernels.joins import joining, stacking
-from agc.runtime.kernels.rows import row_numbers
+from agc.runtime.kernels.rows import numbering, row_numbers
 
 X = np.arange(24.0, dtype=np.float32).reshape(2, 3, 4)
 ALIKE: dict[str, list[Any]] = {
@@ -58,12 +58,14 @@ def test_row_numbers(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
                 at = random.integers(0, shape[:depth], (*outer, depth)).astype(dtype)
                 found, merged = row_numbers(at, shape)
                 with monkeypatch.context() as context:
-                    context.setattr(joins, "native", None)
+                    context.setattr(rows, "native_arrays", None)
                     expected = row_numbers(at, shape)
+                    plain = numbering(shape, depth)[0](at)
                 assert np.array_equal(found, expected[0]) and merged == expected[1]
-                rows = np.arange(np.prod(shape)).reshape(merged)
+                assert np.array_equal(plain, found) and np.array_equal(numbering(shape, depth)[0](at), found)
+                whole = np.arange(np.prod(shape)).reshape(merged)
                 assert np.array_equal(
-                    rows[found], np.arange(np.prod(shape)).reshape(shape)[(*np.moveaxis(at, -1, 0),)]
+                    whole[found], np.arange(np.prod(shape)).reshape(shape)[(*np.moveaxis(at, -1, 0),)]
                 )
 
 

@@ -214,3 +214,45 @@ def test_unsigned_indices_of_64_bits_select_as_others_do() -> None:
     assert tf.gather_nd(x, indices).numpy().tolist() == [1, 5]
     assert gather_ops.put_back_nd([1, 2], indices, [2, 3], 0).numpy().tolist() == [[0, 1, 0], [0, 0, 2]]
     assert gather_ops.put_back([1, 2], indices[1], [3], 0, 0).numpy().tolist() == [0, 1, 2]
+
+
+HOW: dict[str, Any] = {
+    "update": np.ndarray.__setitem__, "add": np.add.at, "sub": np.subtract.at,
+    "max": np.maximum.at, "min": np.minimum.at,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "int8", "uint8", "int64"])
+@pytest.mark.parametrize("how", HOW)
+def test_scatters_are_the_same_in_kept_calls(how: str, dtype: str) -> None:
+    """The kernels of kept calls leave out the checks of shapes, but not those of indices."""
+    random = np.random.default_rng(1)
+    functional, method = getattr(tf, f"tensor_scatter_nd_{how}"), f"scatter_nd_{how}"
+    for inner in ((), (3,)):
+        x = random.integers(0, 9, (4, 5, *inner)).astype(dtype)
+        tensor, variable = tf.constant(x), tf.Variable(x)
+        for call in range(4):
+            at = random.permutation(20)[:6].astype(np.int32 if call % 2 else np.int64)
+            at = np.stack(np.unravel_index(at, (4, 5)), 1).astype(at.dtype)
+            if how != "update":
+                at[1] = at[0]
+            updates = random.integers(0, 9, (6, *inner)).astype(dtype)
+            expected, before = x.copy(), variable.numpy()
+            HOW[how](expected, (*at.T,), updates)
+            assert np.array_equal(functional(tensor, at, updates), expected) and np.array_equal(tensor, x)
+            HOW[how](before, (*at.T,), updates)
+            getattr(variable, method)(tf.constant(at), tf.constant(updates))
+            assert np.array_equal(variable, before)
+            sums = np.zeros_like(x)
+            np.add.at(sums, (*at.T,), updates)
+            assert np.array_equal(tf.scatter_nd(at, updates, x.shape), sums)
+        for wrong in (-1, 5):
+            at[2, 1] = wrong
+            for function, arguments in (
+                (functional, (tensor, at, updates)),
+                (getattr(variable, method), (tf.constant(at), tf.constant(updates))),
+                (tf.scatter_nd, (at, updates, x.shape)),
+            ):
+                with refuses(rf"indices\[2\] = \[{at[2, 0]}, {wrong}\] does not index into shape"):
+                    function(*arguments)
+            assert np.array_equal(variable, before)
