@@ -81,6 +81,9 @@ def dispatch_for_api(api: Any, *signatures: Mapping[Any, Any]) -> Callable[[Hand
         signatures: dicts from a parameter's name or position to a type; one of them has to match. Without them, the
             annotations of the decorated function are used.
 
+    The function may leave out parameters of `api`, which then have to be left out in calls, too. Raises ValueError if
+    it has one that `api` has not, TypeError for a call with an argument that it does not take.
+
     >>> from agc.runtime import RaggedTensor, ragged, sort
     >>> handler = dispatch_for_api(sort, {"values": RaggedTensor})(lambda values: "sorted by me")
     >>> sort(ragged.constant([[2, 1], [3]]))
@@ -97,9 +100,24 @@ def dispatch_for_api(api: Any, *signatures: Mapping[Any, Any]) -> Callable[[Hand
         allowed = signatures or (_annotated(handler),)
         if not any(_matches(signature, names, given) for signature in allowed):
             return None
-        return lambda *values: handler(**_taken(handler, dict(zip(names, values, strict=False))))
+        return lambda *values: handler(**_taken(handler, operation, dict(zip(names, values, strict=False))))
 
-    return _registering(found)
+    def decorated(handler: Handler) -> Handler:
+        if unknown := [name for name in _needed(handler) if name not in _parameters(api)]:
+            raise ValueError(
+                f"Dispatch function's signature {inspect.signature(handler)} does not match API's signature "
+                f"{inspect.signature(api)}: `{wanted}` has no parameter {', '.join(unknown)}"
+            )
+        return _registering(found)(handler)
+
+    return decorated
+
+
+def _needed(handler: Handler) -> list[str]:
+    """Return the names of the parameters without a default."""
+    parameters = inspect.signature(handler).parameters.values()
+    several = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
+    return [each.name for each in parameters if each.default is each.empty and each.kind not in several]
 
 
 def _parameters(operation: Any) -> list[str]:
@@ -121,12 +139,18 @@ def _matches(signature: Mapping[Any, Any], names: Sequence[str], given: Mapping[
     return bool(signature)
 
 
-def _taken(handler: Handler, arguments: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments for which the function has parameters."""
+def _taken(handler: Handler, operation: Any, arguments: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments for which the function has parameters. TypeError if others are not the defaults."""
     parameters = inspect.signature(handler).parameters.values()
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
         return arguments
     names = {parameter.name for parameter in parameters}
+    for name, parameter in inspect.signature(operation).parameters.items():
+        if name not in names and arguments.get(name, parameter.default) is not parameter.default:
+            raise TypeError(
+                f"{name_of(operation)}: the function {handler.__name__} takes no argument `{name}`, which is "
+                f"{arguments[name]!r} in this call"
+            )
     return {name: value for name, value in arguments.items() if name in names}
 
 

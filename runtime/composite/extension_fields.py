@@ -184,3 +184,14 @@ def filled(field: Any, parts: Iterator[Any]) -> Any:
     if isinstance(field, Mapping):
         return ImmutableDict({key: filled(item, parts) for key, item in field.items()})
     return field
+
+
+def with_shapes(field: Any, change: Callable[[TensorShape], TensorShape]) -> Any:
+    """Return the value of a field with other `TensorShape`s."""
+    if isinstance(field, TensorShape):
+        return change(field)
+    if isinstance(field, tuple):
+        return tuple(with_shapes(item, change) for item in field)
+    if isinstance(field, Mapping):
+        return ImmutableDict({key: with_shapes(item, change) for key, item in field.items()})
+    return field

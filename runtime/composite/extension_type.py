@@ -79,11 +79,14 @@ class ExtensionType(CompositeTensor, metaclass=_Construction):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        for name in inspect.get_annotations(cls):
-            if name in _RESERVED:
-                raise ValueError(
-                    f"The field annotations for {cls.__name__} are invalid. Field {name!r} is reserved."
-                )
+        fields = inspect.get_annotations(cls)
+        said = f"The field annotations for {cls.__name__} are invalid. Field"
+        for name in fields:
+            if name in _RESERVED or (name.startswith("_") and hasattr(ExtensionType, name)):
+                raise ValueError(f"{said} {name!r} is reserved.")
+        for name, value in vars(cls).items():
+            if name not in fields and not (name.startswith("__") or _is_member(value)):
+                raise ValueError(f"{said} {name} is missing a type annotation.")
         cls._scope = {**sys._getframe(1).f_locals, cls.__name__: cls}
         cls._fields = None
         try:
@@ -174,6 +177,11 @@ class ExtensionType(CompositeTensor, metaclass=_Construction):
     @staticmethod
     def _operation(operation: Any) -> Any:
         return _identity if operation is identity else None
+
+
+def _is_member(value: Any) -> bool:
+    """Return whether an attribute of a class is a method, a property or a class, not the default of a field."""
+    return callable(value) or hasattr(type(value), "__get__")
 
 
 class _Only:
@@ -276,10 +284,6 @@ def as_dict(value: ExtensionType) -> dict[str, Any]:
     return {name: value.__dict__[name] for name in type(value)._annotations()}
 
 
-class BatchableExtensionTypeSpec(ExtensionTypeSpec):
-    """The specs of a `BatchableExtensionType`."""
-
-
 def _spec_class(owner: type[ExtensionType], custom: type | None) -> type[ExtensionTypeSpec]:
     """Return the class of the specs of `owner`, with the members of its nested class `Spec`, if it has one."""
     members = {} if custom is None else dict(vars(custom))
@@ -308,23 +312,3 @@ def _checked(constructor: Any, owner: type[ExtensionType]) -> Any:
             raise ValueError(f"{owner.__name__}.Spec: attributes that are no fields: {', '.join(extra)}")
 
     return initialize
-
-
-@export("experimental.BatchableExtensionType")
-class BatchableExtensionType(ExtensionType):
-    """Base class for extension types that datasets slice and batch: field by field.
-
-    Fields that are not tensors are the same in all slices.
-
-    >>> import agc.runtime as tf
-    >>> class Point(BatchableExtensionType):
-    ...     x: tf.Tensor
-    ...     unit: str = "m"
-    >>> points = tf.data.Dataset.from_tensor_slices(Point([1, 2, 3]))
-    >>> points.element_spec
-    Point.Spec(x=TensorSpec(shape=(), dtype=tf.int32, name=None), unit='m')
-    >>> [each.x.numpy().tolist() for each in points.batch(2)]
-    [[1, 2], [3]]
-    """
-
-    _spec_base = BatchableExtensionTypeSpec

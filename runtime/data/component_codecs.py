@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from .. import errors, nest
-from ..composite.extension_type import BatchableExtensionTypeSpec
+from ..composite.batchable_type import BatchableExtensionTypeSpec
 from ..core.tensor_spec import TensorSpec
 from ..core.type_spec import TypeSpec
 from ..ir.value_types import TensorType
@@ -184,10 +184,10 @@ class ExtensionPart(Part):
         self.fields = Parts(tuple(spec._component_specs), what)
 
     def batched(self, size: int | None) -> Any:
-        return self.spec._with_components(self.fields.batched(size))
+        return self.spec._with_components(self.fields.batched(size))._of_rows(size)
 
     def unbatched(self) -> Any:
-        return self.spec._with_components(self.fields.unbatched())
+        return self.spec._with_components(self.fields.unbatched())._row()
 
     def stacked(self, columns: Sequence[Sequence[Any]], component: int) -> list[Array]:
         return list(self.fields.stack(list(zip(*columns, strict=True))))

@@ -4,11 +4,12 @@
 # fmt: off
 
 from ..core.missing_names import explain as _explain
+from ..composite.batchable_type import BatchableExtensionType
 from ..composite.extension_dispatch import (
     dispatch_for_api, dispatch_for_binary_elementwise_apis, dispatch_for_unary_elementwise_apis,
     unregister_dispatch_for,
 )
-from ..composite.extension_type import BatchableExtensionType, ExtensionType, ExtensionTypeSpec
+from ..composite.extension_type import ExtensionType, ExtensionTypeSpec
 from ..data.optional import Optional
 from ..ragged.dynamic_shape import DynamicRaggedShape
 from ..ragged.row_partition import RowPartition

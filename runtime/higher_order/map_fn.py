@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import nest
-from ..composite.extension_type import BatchableExtensionType, BatchableExtensionTypeSpec
+from ..composite.batchable_type import BatchableExtensionType, BatchableExtensionTypeSpec
 from ..control_flow.functional_api import while_loop
 from ..core.export import export
 from ..core.tensor import Tensor
@@ -60,7 +60,7 @@ def map_fn(
     check_function(fn)
     signature = fn_output_signature if fn_output_signature is not None else dtype
     if any(map(_spec, nest.flatten([elems, signature]))):
-        return _of_fields(fn, elems, elems if signature is None else signature, infer_shape)
+        return _of_fields(fn, elems, signature, infer_shape)
     rows = RowNest(elems)
     like = elems if signature is None else signature
     wanted = list(map(result_like, rows.specs() if signature is None else nest.flatten(signature)))
@@ -86,16 +86,28 @@ def _check_structure(like: Any, result: Any) -> None:
         raise type(error)(f"{said}. {error}") from None
 
 
-def _of_fields(fn: Callable[..., Any], elems: Any, like: Any, infer_shape: bool) -> Any:
+def _of_fields(fn: Callable[..., Any], elems: Any, signature: Any, infer_shape: bool) -> Any:
     """Compute `map_fn` on the fields of extension types."""
+    rows = [None if spec is None else spec._row() for spec in map(_spec, nest.flatten(elems))]
+    like = elems if signature is None else signature
+    results = rows if signature is None else list(map(_spec, nest.flatten(signature)))
 
     def applied(row: Any) -> Any:
-        result = fn(_with_types(elems, row))
+        result = fn(_with_types(elems, rows, row))
         _check_structure(like, result)
         return _fields(result)
 
     columns = map_fn(applied, _fields(elems), infer_shape=infer_shape, fn_output_signature=_fields(like))
-    return _with_types(like, columns)
+    wholes = [
+        None if spec is None else spec._of_rows(_count(part))
+        for spec, part in zip(results, columns, strict=True)
+    ]
+    return _with_types(like, wholes, columns)
+
+
+def _count(part: Sequence[Any]) -> int | None:
+    """Return the number of rows of the fields of an extension type, if it is known."""
+    return part[0].shape[0] if part else None
 
 
 def _spec(leaf: Any) -> BatchableExtensionTypeSpec | None:
@@ -115,9 +127,8 @@ def _fields(structure: Any) -> list[Any]:
     return parts
 
 
-def _with_types(structure: Any, parts: list[Any]) -> Any:
-    """Return the nest of extension types that have these fields."""
-    specs = map(_spec, nest.flatten(structure))
+def _with_types(structure: Any, specs: Sequence[Any], parts: list[Any]) -> Any:
+    """Return a nest like `structure`: of the extension types that these specs and fields make."""
     leaves = [
         part[0] if spec is None else spec._from_components(part)
         for spec, part in zip(specs, parts, strict=True)

@@ -157,6 +157,23 @@ def test_errors_of_customized_specs():
         type("Bad", (tf.experimental.ExtensionType,), {"Spec": type("Spec", (), {"value_type": int})})
 
 
+def test_fields_need_an_annotation_and_a_free_name():
+    with pytest.raises(ValueError, match="Field unit is missing a type annotation"):
+        type("Bare", (tf.experimental.ExtensionType,), {"unit": "m"})
+    with pytest.raises(ValueError, match="Field '_signature' is reserved"):
+        type("Taken", (tf.experimental.ExtensionType,), {"__annotations__": {"_signature": tf.Tensor}})
+
+    class Rich(tf.experimental.ExtensionType):
+        x: tf.Tensor
+        double = property(lambda self: 2 * self.x)
+        triple = staticmethod(lambda x: 3 * x)
+
+        class Helper:
+            pass
+
+    assert Rich(1.0).double.numpy() == 2.0
+
+
 def test_functions_trace_once_for_a_spec():
     @tf.function
     def shifted(x):
@@ -243,6 +260,55 @@ def test_other_operations_are_dispatched(dispatch):
 
     assert tf.shape(masked()).numpy().tolist() == [2]
     assert tf.stack([masked(), masked()]).values.numpy().tolist() == [[1, 2], [1, 2]]
+
+
+def test_functions_for_other_signatures_are_refused():
+    def transposed(a: Masked, other):
+        return a
+
+    with pytest.raises(ValueError, match="`matmul` has no parameter other"):
+        tf.experimental.dispatch_for_api(tf.matmul)(transposed)
+
+
+def test_arguments_that_a_function_does_not_take_are_refused(dispatch):
+    @dispatch("dispatch_for_api", tf.stack)
+    def stack(values: list[Masked]):
+        return "stacked"
+
+    assert tf.stack([masked(), masked()], axis=0) == "stacked"
+    with pytest.raises(TypeError, match="stack: the function stack takes no argument `axis`, which is 1"):
+        tf.stack([masked(), masked()], axis=1)
+
+
+class Sized(tf.experimental.BatchableExtensionType):
+    shape: tf.TensorShape
+    values: tf.Tensor
+    parts: tuple[tf.TensorShape, ...] = ()
+
+
+def test_shapes_among_the_fields_have_the_size_of_the_batch():
+    whole = Sized([3], tf.zeros([3, 2]), [[3, 4]])
+    dataset = tf.data.Dataset.from_tensor_slices(whole)
+    assert [(each.shape, each.parts) for each in dataset] == [([], ([4],))] * 3
+    assert dataset.batch(2).element_spec.shape.as_list() == [None]
+    assert next(iter(dataset.batch(3, drop_remainder=True))).shape == [3]
+    assert [each.shape for each in dataset.batch(2).unbatch()] == [[]] * 3
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, tf.function], ids=["eager", "graph"])
+def test_map_fn_passes_rows_without_the_size(wrap):
+    shapes = []
+
+    def doubled(row):
+        shapes.append(row.shape)
+        return Sized(row.shape, 2 * row.values)
+
+    whole = Sized([3], tf.ones([3, 2]))
+    assert wrap(lambda: tf.map_fn(doubled, whole))().shape == [3]
+    assert {tuple(shape) for shape in shapes} == {()}
+    spec = Sized.Spec(tf.TensorShape([]), tf.TensorSpec([2]), ())
+    made = tf.map_fn(lambda row: Sized([], row), tf.ones([3, 2]), fn_output_signature=spec)
+    assert made.shape == [3] and made.values.shape == [3, 2]
 
 
 class Interval(tf.experimental.BatchableExtensionType):
