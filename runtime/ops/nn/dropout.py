@@ -14,7 +14,6 @@ from ...core.conversion import TensorLike, convert_to_tensor, is_tensor_like
 from ...core.export import export
 from ...core.tensor import Tensor
 from ...kernels.random import seeds
-from ..arrays.creation import zeros_like
 from ..arrays.shape_ops import shape as shape_of
 from ..arrays.where_ops import where
 from ..framework.composite_dispatch import dispatching_composites
@@ -103,7 +102,7 @@ def _dropout(
         rate = _scalar(rate, x)
         scaled = x / (1 - rate)
     draw = drawn(shape=_noise_shape(x, noise_shape), dtype=x.dtype)
-    return where(convert_to_tensor(draw, x.dtype) >= rate, scaled, zeros_like(scaled), name)  # type: ignore[no-any-return]
+    return where(convert_to_tensor(draw, x.dtype) >= rate, scaled, 0.0, name)  # type: ignore[no-any-return]
 
 
 def _scalar(rate: Any, x: Tensor) -> Tensor:
@@ -121,7 +120,7 @@ def _scalar(rate: Any, x: Tensor) -> Tensor:
 
 def _noise_shape(x: Tensor, noise_shape: Any) -> Any:
     if noise_shape is None:
-        return shape_of(x)
+        return x.shape.as_list() if x.shape.is_fully_defined() else shape_of(x)
     if isinstance(noise_shape, Tensor) or not hasattr(noise_shape, "__iter__"):
         return noise_shape
     sizes, given = shape_of(x), list(noise_shape)

@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection
-from typing import Any
+from typing import Any, NoReturn
 
 from ... import dtypes, errors
 from ...core.conversion import convert_to_tensor
 from ...core.export import export, export_member
+from ...ir.graph import Constant
 from ...ir.traits import DRAWS_RANDOM
 from ...ir.value_types import TensorType
 from ...kernels.random import distributions, permutations, seeds
@@ -28,6 +29,7 @@ from ..framework.static_values import checked_dims, checked_size, dims, size
 Array = Any
 
 _FLOATS = dict.fromkeys((dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64))
+_NUMBERS = (int, float)
 _ACCEPTED = _FLOATS | dict.fromkeys((dtypes.int32, dtypes.int64))
 
 
@@ -47,21 +49,22 @@ def uniform(
     <tf.Tensor: shape=(3,), dtype=int32, numpy=array([0, 1, 8], dtype=int32)>
     """
     kind = dtypes.as_dtype(dtype)
-    _check_dtype(kind, _ACCEPTED)
-    if maxval is None and kind.is_integer:
+    if kind not in _ACCEPTED:
+        _refuse_dtype(kind, _ACCEPTED)
+    if kind in _FLOATS:
+        return stretched(random_uniform(shape, kind, *seeds.pair(seed), name), minval, maxval)
+    if maxval is None:
         raise ValueError(f"Must specify maxval for integer dtype {kind!r}")
-    if kind.is_integer:
-        low, high = convert_to_tensor(minval, kind), convert_to_tensor(maxval, kind)
-        return random_integers(shape, low, high, *seeds.pair(seed), name)
-    return stretched(random_uniform(shape, kind, *seeds.pair(seed), name), minval, maxval)
+    low, high = convert_to_tensor(minval, kind), convert_to_tensor(maxval, kind)
+    return random_integers(shape, low, high, *seeds.pair(seed), name)
 
 
 def stretched(unit: Any, minval: Any, maxval: Any) -> Any:
     """Return numbers in [minval, maxval) for numbers in [0, 1); `maxval` is 1 by default."""
-    kinds = (int, float, type(None))
-    if type(minval) in kinds and type(maxval) in kinds and minval == 0 and maxval in (None, 1):
+    above = 1 if maxval is None else maxval
+    if type(minval) in _NUMBERS and type(above) in _NUMBERS and minval == 0 and above == 1:
         return unit
-    low, high = (convert_to_tensor(bound, unit.dtype) for bound in (minval, 1 if maxval is None else maxval))
+    low, high = convert_to_tensor(minval, unit.dtype), convert_to_tensor(above, unit.dtype)
     return unit * (high - low) + low
 
 
@@ -77,8 +80,11 @@ def _around(name: str, draw: Callable[..., Any], manual: str) -> Callable[..., A
         name: str | None = None,
     ) -> Any:  # fmt: skip
         kind = dtypes.as_dtype(dtype)
-        _check_dtype(kind, _FLOATS)
+        if kind not in _FLOATS:
+            _refuse_dtype(kind, _FLOATS)
         numbers = draw(shape, kind, *seeds.pair(seed), name)
+        if type(mean) in _NUMBERS and type(stddev) in _NUMBERS and mean == 0 and stddev == 1:
+            return numbers
         scale, center = (x if type(x) is float else convert_to_tensor(x, kind) for x in (stddev, mean))
         return numbers * scale + center
 
@@ -110,10 +116,9 @@ def categorical(
     return random_categorical(logits, num_samples, kind, *seeds.pair(seed), name)
 
 
-def _check_dtype(dtype: dtypes.DType, accepted: Collection[dtypes.DType]) -> None:
-    if dtype not in accepted:
-        names = ", ".join(map(repr, accepted))
-        raise ValueError(f"Argument `dtype` got invalid value {dtype}. Accepted dtypes are ({names}).")
+def _refuse_dtype(dtype: dtypes.DType, accepted: Collection[dtypes.DType]) -> NoReturn:
+    names = ", ".join(map(repr, accepted))
+    raise ValueError(f"Argument `dtype` got invalid value {dtype}. Accepted dtypes are ({names}).")
 
 
 def _stream_of(name: str, label: str, draw: Callable[..., Array], manual: str) -> Op:
@@ -125,10 +130,18 @@ def _stream_of(name: str, label: str, draw: Callable[..., Array], manual: str) -
     def kernel(shape: Array, dtype: dtypes.DType, seed: int, seed2: int, stream: int) -> Array:
         return draw(seeds.stream(f"{label} {dtype.name}", seed, seed2, stream), checked_dims(shape), dtype)
 
+    def specialized(inputs: list[Any], dtype: dtypes.DType, seed: int, seed2: int, stream: int) -> Any:
+        """Return the kernel for one shape."""
+        if type(inputs[0]) is not Constant:
+            return None
+        sizes, kind = checked_dims(inputs[0].value), f"{label} {dtype.name}"
+        return lambda shape: draw(seeds.stream(kind, seed, seed2, stream), sizes, dtype)
+
     rule.__name__ = rule.__qualname__ = name
     rule.__doc__ = manual
     operation = Op(rule, stateful=True, traits=DRAWS_RANDOM)
     operation.kernel(kernel)
+    operation.specialize(specialized)
     return operation
 
 

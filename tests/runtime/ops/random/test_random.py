@@ -319,3 +319,19 @@ def test_stateful_numbers_of_16_bits() -> None:
     ]  # fmt: skip
     tf.random.set_seed(5)
     assert tf.cast(tf.nn.dropout(tf.ones(5, "bfloat16"), 0.5), float).numpy().tolist() == [0, 2, 0, 0, 0]
+
+
+@pytest.mark.parametrize("draw", [tf.random.uniform, tf.random.normal, tf.random.truncated_normal])
+@pytest.mark.parametrize("dtype", [tf.float16, tf.float32, tf.float64], ids=lambda dtype: dtype.name)
+def test_kept_calls_go_on_with_their_stream(draw, dtype):
+    def run():
+        tf.random.set_seed(3)
+        return [draw([5], dtype=dtype, seed=1).numpy().tolist() for _ in range(4)]
+
+    first, kept = run(), run()
+    assert first == kept and len(set(map(tuple, kept))) == 4
+    scaled = {"minval": 1, "maxval": 3.0} if draw is tf.random.uniform else {"mean": 1, "stddev": 2.0}
+    tf.random.set_seed(3)
+    for numbers in kept:
+        expected = np.asarray(numbers, dtype.as_numpy_dtype) * dtype.as_numpy_dtype(2) + 1
+        assert draw([5], dtype=dtype, seed=1, **scaled).numpy().tolist() == expected.tolist()
