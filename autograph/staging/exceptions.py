@@ -22,7 +22,7 @@ from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import DiagnosticError, Where, is_own_file
-from ..policy import is_library_file
+from ..policy import is_library_file, is_own_class
 
 if TYPE_CHECKING:
     import ast
@@ -48,14 +48,10 @@ def raised_by_user(error: BaseException) -> bool:
         return False
     reason = error.__cause__ or error.__context__
     while reason is not None:
-        if isinstance(reason, DiagnosticError) or (_is_ours(reason) and not _states(reason)):
+        if isinstance(reason, DiagnosticError) or (is_own_class(type(reason)) and not _states(reason)):
             return False
         reason = reason.__cause__ or reason.__context__
     return True
-
-
-def _is_ours(error: BaseException) -> bool:
-    return type(error).__module__.startswith(("agc.autograph", "agc.runtime", "agc.jax"))
 
 
 def _states(error: BaseException) -> bool:

@@ -18,7 +18,7 @@ import numpy as np
 
 from ..ir.graph import Constant, Operand, Operation, Value
 from ..ir.op_def import OpDef
-from ..ops.arrays.getitem import _matched, filled
+from ..ops.arrays.getitem import filled, matched
 from ..ops.math.arithmetic import add, multiply, subtract
 
 Makers = Mapping[Value, Operation]
@@ -82,7 +82,7 @@ def selected_sizes(
     index: tuple[Any, ...], shape: tuple[int | None, ...], makers: Makers
 ) -> Iterator[int | None]:
     """Yield the sizes of the selection by an index of ints and operands; None for unknown sizes."""
-    for item, axis in _matched(index, len(shape)):
+    for item, axis in matched(index, len(shape)):
         if item is None:
             yield 1
         elif isinstance(item, slice):

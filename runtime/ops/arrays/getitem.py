@@ -180,7 +180,7 @@ def select(tensor: Input, parts: Inputs, key: str, name: Name = None) -> TensorT
 
 def result_sizes(index: tuple[Any, ...], shape: tuple[int | None, ...]) -> Iterator[int | None]:
     """Yield the sizes of the selected part, None for unknown sizes; ValueError for an index out of bounds."""
-    for item, dim in _matched(index, len(shape)):
+    for item, dim in matched(index, len(shape)):
         if item is None:
             yield 1
             continue
@@ -191,7 +191,7 @@ def result_sizes(index: tuple[Any, ...], shape: tuple[int | None, ...]) -> Itera
             raise ValueError(_out_of_bounds(item, size, dim))
 
 
-def _matched(index: tuple[Any, ...], rank: int) -> Iterator[tuple[Any, int]]:
+def matched(index: tuple[Any, ...], rank: int) -> Iterator[tuple[Any, int]]:
     """Yield each item of the index with the axis that it indexes; omitted axes get a full slice."""
     used = sum(item is not None and item is not Ellipsis for item in index)
     if used > rank:
@@ -286,7 +286,7 @@ put_back_item.gradient(lambda dy, y, value, shape, parts, key: (select(dy, parts
 
 def reason(index: tuple[Any, ...], shape: tuple[int, ...]) -> str | None:
     """Return the error message for the index that is out of bounds in an array of this shape, if any."""
-    for item, dim in _matched(index, len(shape)):
+    for item, dim in matched(index, len(shape)):
         if item is not None and type(item) is not slice and not -shape[dim] <= item < shape[dim]:
             return _out_of_bounds(int(item), shape[dim], dim)
     return None

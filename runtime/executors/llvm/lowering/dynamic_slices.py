@@ -13,7 +13,7 @@ from typing import Any
 
 from ....functionalize.affine_analysis import index_of
 from ....ir.graph import Operand, Operation
-from ....ops.arrays.getitem import _matched
+from ....ops.arrays.getitem import matched
 from ..codegen.dynamic_sizes import Size
 from ..codegen.function_builder import Emitter
 from ..codegen.lazy_values import Buffer, Index, LazyValue, Shape
@@ -29,9 +29,9 @@ Part = tuple[int, Any]
 def counted(e: Emitter, position: Register, size: int) -> Register:
     """Return an index, which may be negative, with a bounds check."""
     zero = e.word(0)
-    counted = e.b.select(e.b.icmp_signed("<", position, zero), e.b.add(position, e.word(size)), position)
-    e.demand(e.b.icmp_unsigned("<", counted, e.word(size)))
-    return counted
+    found = e.b.select(e.b.icmp_signed("<", position, zero), e.b.add(position, e.word(size)), position)
+    e.demand(e.b.icmp_unsigned("<", found, e.word(size)))
+    return found
 
 
 def sized_parts(
@@ -50,7 +50,7 @@ def sized_parts(
     def bound(given: Any) -> Register | None:
         return None if given is None else region.integer(nodes[given]) if given in nodes else e.word(given)
 
-    for item, axis in _matched(index_of(operation.attrs["key"], list(operands)), len(shape)):
+    for item, axis in matched(index_of(operation.attrs["key"], list(operands)), len(shape)):
         if item is None:
             sizes.append(1)
             parts.append(None)
@@ -90,8 +90,8 @@ def slice_of(
 def _within(e: Emitter, position: Register, size: Register, least: Register, most: Register) -> Register:
     """Return a bound of a slice, which may be negative, clipped to the range."""
     zero = e.word(0)
-    counted = e.choose(e.b.icmp_signed("<", position, zero), e.b.add(position, size), position)
-    high = e.choose(e.b.icmp_signed(">", counted, most), most, counted)
+    found = e.choose(e.b.icmp_signed("<", position, zero), e.b.add(position, size), position)
+    high = e.choose(e.b.icmp_signed(">", found, most), most, found)
     return e.choose(e.b.icmp_signed("<", high, least), least, high)
 
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from .... import dtypes
 from ....functionalize.affine_analysis import index_of, is_moving, selected_sizes
 from ....ir.graph import Constant, Operand, Operation, Value
-from ....ops.arrays.getitem import _matched
+from ....ops.arrays.getitem import matched
 from ..codegen.dynamic_sizes import Size, is_sized
 from ..codegen.function_builder import Emitter
 from ..codegen.lazy_values import Buffer, Index, IndexMap, LazyValue, Shape
@@ -40,7 +40,7 @@ def key_parts(
     nodes = dict(zip(operands, holes, strict=True))
     rest = iter(sizes)
     parts: list[Part | None] = []
-    for item, axis in _matched(index_of(operation.attrs["key"], list(operands)), len(shape)):
+    for item, axis in matched(index_of(operation.attrs["key"], list(operands)), len(shape)):
         size = shape[axis] if axis < len(shape) else 1
         if item is None:
             next(rest)
