@@ -190,7 +190,7 @@ def _of_spec(operand: Operand, spec: AnySpec) -> Operand:
 
 def _pops(stacks: list[Value], elements: list[Value]) -> tuple[list[Operation], list[Value]]:
     """Return operations that pop the last element of each list, and the shorter lists."""
-    last = Constant(np.array(-1, np.int32))
+    last = Constant.int32(-1)
     shorter = [Value(stack.name, stack.spec) for stack in stacks]
     rows = zip(stacks, shorter, elements, strict=True)
     pops = [

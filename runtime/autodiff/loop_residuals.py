@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from ..ir.builder import Builder, recorders
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from ..ir.value_types import AnySpec, ListType, TensorType
@@ -94,7 +92,7 @@ def _starts(record: GraphRecord, specs: Sequence[AnySpec]) -> list[Operand]:
             starts.append(made[-1].outputs[0])
             continue
         assert isinstance(spec, TensorType)
-        starts.append(Constant(np.array(0, np.int32)) if spec == INT else Constant(blank(spec)._array))
+        starts.append(Constant.int32(0) if spec == INT else Constant(blank(spec)._array))
     if made:
         index = record.builder.operations.index(record.operation)
         record.builder.operations[index:index] = made

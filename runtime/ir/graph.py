@@ -74,6 +74,11 @@ class Constant:
         self.value: np.ndarray[Any, Any] = value
         self.captured = captured
 
+    @classmethod
+    def int32(cls, value: Any) -> Constant:
+        """Return a constant of an integer, or of a nest of them."""
+        return cls(np.array(value, np.int32))
+
     @property
     def dtype(self) -> dtypes.DType:
         return dtypes.of_array(self.value)

@@ -24,8 +24,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-import numpy as np
-
 from ..core.shapes import is_static
 from ..ir.clone import clone_value, with_parts
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
@@ -123,16 +121,18 @@ def _product(walk: Rewriter, product: Operation, sequence: Operand, matrix: Oper
     shape: Any = sequence.shape
     count, rows, inner = shape
     with _instead_of(walk, product):
-        flat = walk.add(reshape, [sequence, _integers(count * rows, inner)])
+        flat = walk.add(reshape, [sequence, Constant.int32([count * rows, inner])])
         whole = walk.add(product.op, [flat, matrix], product.attrs)
-        return walk.add(reshape, [whole, _integers(count, rows, -1)])
+        return walk.add(reshape, [whole, Constant.int32([count, rows, -1])])
 
 
 def _transpose(walk: Rewriter, product: Operation, matrix: Operand) -> Value:
     """Emit the transpose of a matrix, or of several matrices, before the loop."""
     order = [*range(len(matrix.shape or ()))]
     with _instead_of(walk, product):
-        return walk.add(permute_axes, [matrix, _integers(*order[:-2], *order[:-3:-1])], {"conjugate": False})
+        return walk.add(
+            permute_axes, [matrix, Constant.int32([*order[:-2], *order[:-3:-1]])], {"conjugate": False}
+        )
 
 
 @contextmanager
@@ -143,7 +143,3 @@ def _instead_of(walk: Rewriter, product: Operation) -> Iterator[None]:
         yield
     finally:
         walk.current = loop
-
-
-def _integers(*numbers: int) -> Constant:
-    return Constant(np.array(numbers, np.int32))

@@ -100,7 +100,7 @@ def _transpose(operation: Operation, walk: Rewriter) -> Found:
     joint = [inner[dim] for dim in perm]
     if joint == list(range(len(joint))):
         return (first,) if fits(first, operation.outputs[0]) else None
-    return (walk.add(operation.op, [first, Constant(np.array(joint, np.int32))], operation.attrs),)
+    return (walk.add(operation.op, [first, Constant.int32(joint)], operation.attrs),)
 
 
 def axes(operand: Operand) -> tuple[int, ...] | None:

@@ -24,8 +24,6 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from .. import dtypes
 from ..ir.clone import clone_value, with_parts
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
@@ -194,7 +192,7 @@ def _is_emptied(loop: Operation, walk: Rewriter, pop: Operation, rounds: int) ->
 def _array(walk: Rewriter, factor: Operand, rounds: int) -> Value:
     """Emit the TensorArray of a factor."""
     attrs = {"dtype": factor.dtype, "element_shape": factor.shape, "dynamic": False}
-    return walk.add(array_new, [_integer(rounds)], attrs)
+    return walk.add(array_new, [Constant.int32(rounds)], attrs)
 
 
 def _rows(walk: Rewriter, sequence: Operand, factor: Operand, rounds: int) -> Value:
@@ -202,11 +200,7 @@ def _rows(walk: Rewriter, sequence: Operand, factor: Operand, rounds: int) -> Va
     if isinstance(sequence.spec, ListType):
         attrs = {"dtype": factor.dtype, "element_shape": factor.shape, "size": rounds}
         sequence = walk.add(array_stack, [sequence], attrs)
-    return walk.add(reshape, [sequence, Constant(np.array([-1, (factor.shape or ())[-1]], np.int32))])
-
-
-def _integer(number: int) -> Constant:
-    return Constant(np.array(number, np.int32))
+    return walk.add(reshape, [sequence, Constant.int32([-1, (factor.shape or ())[-1]])])
 
 
 def _storing(
@@ -237,7 +231,7 @@ def _storing(
         if each not in removed:
             walk.operations.append(each)
             write(each.outputs)
-    new = [walk.add(add, [number, _integer(order.step)]), *(written[each] for each in factors)]
+    new = [walk.add(add, [number, Constant.int32(order.step)]), *(written[each] for each in factors)]
 
     def parts(old: Sequence[Any], more: Sequence[Any]) -> tuple[Any, ...]:
         return (*[old[i] for i in kept], *more, *old[count:])
@@ -250,4 +244,4 @@ def _storing(
         ),
     ]
     outputs = parts(loop.outputs, list(map(clone_value, added)))
-    return with_parts(loop, parts(loop.inputs, [_integer(order.start), *arrays]), regions, outputs)
+    return with_parts(loop, parts(loop.inputs, [Constant.int32(order.start), *arrays]), regions, outputs)

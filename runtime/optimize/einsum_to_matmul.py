@@ -12,8 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from ..core.shapes import is_static
 from ..ir.graph import Constant, Graph, Operand, Operation
 from ..ir.op_def import OpDef
@@ -64,7 +62,7 @@ def _in_order(walk: Rewriter, factor: Operand, labels: Sequence[str], wanted: Se
     perm = [labels.index(label) for label in wanted]
     if perm == sorted(perm):
         return factor
-    return walk.add(permute_axes, [factor, Constant(np.array(perm, np.int32))])
+    return walk.add(permute_axes, [factor, Constant.int32(perm)])
 
 
 RULES: dict[OpDef, Rule] = {einsum_op: _einsum}

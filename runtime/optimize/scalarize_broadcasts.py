@@ -46,7 +46,7 @@ def _simplified(operation: Operation, walk: Rewriter) -> Found:
         walk.current = with_parts(operation, numbers)
     elif all(number.shape == () for number in numbers):
         number = walk.add(operation.op, numbers, operation.attrs)
-        return (walk.add(broadcast_to, [number, Constant(np.array(shape, np.int32))]),)
+        return (walk.add(broadcast_to, [number, Constant.int32(shape)]),)
     return None
 
 

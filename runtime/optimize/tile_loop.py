@@ -51,7 +51,7 @@ class LoopBody:
         return value
 
     def reshape(self, value: Operand, sizes: Sequence[int], output: Value | None = None) -> Value:
-        return self.add(reshape, [value, _integers(*sizes)], output)
+        return self.add(reshape, [value, Constant.int32(sizes)], output)
 
     def item(self, value: Operand, *numbers: Operand) -> Value:
         return self.add(select, [value, *numbers], key=", ".join("_" * len(numbers)))
@@ -65,12 +65,12 @@ class LoopBody:
     ) -> Sequence[Operand]:
         """Add a loop; `write(body, number, states, given)` adds an iteration and returns its new states."""
         if count == 1:
-            return write(self, _integer(0), states, given)
-        initial = [_integer(0), *states, *given]
+            return write(self, Constant.int32(0), states, given)
+        initial = [Constant.int32(0), *states, *given]
         inputs = [_like(operand) for operand in initial]
         number, held, fixed = inputs[0], inputs[1 : len(states) + 1], inputs[len(states) + 1 :]
         body = LoopBody(self.origin)
-        following = body.add(add, [number, _integer(1)])
+        following = body.add(add, [number, Constant.int32(1)])
         found = [following, *write(body, number, held, fixed)]
         regions = (
             Graph("test", tuple(map(clone_value, inputs)), (), (Constant(np.array(True)),)),
@@ -80,14 +80,6 @@ class LoopBody:
         attrs = {"maximum_iterations": count}
         self.operations.append(Operation(WHILE, tuple(initial), attrs, outputs, regions, self.origin))
         return outputs[1:]
-
-
-def _integer(number: int) -> Constant:
-    return Constant(np.array(number, np.int32))
-
-
-def _integers(*numbers: int) -> Constant:
-    return Constant(np.array(numbers, np.int32))
 
 
 def _like(operand: Operand) -> Value:
@@ -210,7 +202,11 @@ class TiledGroup:
             body.item(value, places[part.lead]) if part.by_matrix and not part.by_part else value
             for part, value in zip(self.parts.values(), given, strict=True)
         ]
-        first = number if self.tiles.parts == 1 else body.add(multiply, [number, _integer(self.tiles.parts)])
+        first = (
+            number
+            if self.tiles.parts == 1
+            else body.add(multiply, [number, Constant.int32(self.tiles.parts)])
+        )
         zeros = [Constant(np.zeros(self._shape(each), each.outputs[0].dtype.numpy)) for each in self.sums]
 
         def write(
@@ -231,12 +227,14 @@ class TiledGroup:
         """Add the number of the matrix of an operand, which may have fewer matrices than the tensor."""
         if lead == self.lead:
             return number
-        place: Operand = _integer(0)
+        place: Operand = Constant.int32(0)
         for axis, size in enumerate(lead):
             if size > 1:
                 later = math.prod(self.lead[axis + 1 :])
-                along = body.add(floormod, [body.add(floordiv, [number, _integer(later)]), _integer(size)])
-                place = body.add(add, [body.add(multiply, [place, _integer(size)]), along])
+                along = body.add(
+                    floormod, [body.add(floordiv, [number, Constant.int32(later)]), Constant.int32(size)]
+                )
+                place = body.add(add, [body.add(multiply, [place, Constant.int32(size)]), along])
         return place
 
     def _views(
@@ -262,7 +260,7 @@ class TiledGroup:
 
     def _list(self, body: LoopBody, operation: Operation) -> Value:
         shape, dtype = self._shape(operation), operation.outputs[0].dtype
-        count = _integer(self._count(operation))
+        count = Constant.int32(self._count(operation))
         return body.add(array_new, [count], dtype=dtype, element_shape=shape, dynamic=False)
 
     def _tile(

@@ -3,7 +3,7 @@
 >>> from agc.runtime import dtypes
 >>> from agc.runtime.ir.graph import Constant, Value
 >>> from agc.runtime.ir.value_types import TensorType
->>> integers(Constant(np.array([2, -1], np.int32)))
+>>> integers(Constant.int32([2, -1]))
 (2, -1)
 >>> integers(Value("shape", TensorType(dtypes.int32, (2,))))
 (None, None)
@@ -78,7 +78,7 @@ def computed(compute: Callable[..., int]) -> Callable[..., tuple[int | None, ...
     >>> from agc.runtime import dtypes
     >>> import operator
     >>> from agc.runtime.ir.graph import Constant
-    >>> three, sizes = (Constant(np.array(value, np.int32)) for value in (3, [1, 2]))
+    >>> three, sizes = (Constant.int32(value) for value in (3, [1, 2]))
     >>> computed(operator.sub)(three, sizes)
     (2, 1)
     """
