@@ -130,7 +130,8 @@ def sparse_dense_matmul(
             [sp_a.dense_shape, shape_of(dense)],
         )
     coordinates = checked_coordinates(sp_a.indices, sp_a.dense_shape, False)
-    products = multiply(expand_dims(values, 1), gather(dense, coordinates[:, column]))
+    whole = ensure_shape(dense, dense.shape)  # gives `b` a dense gradient, in place of the rows of `gather`
+    products = multiply(expand_dims(values, 1), gather(whole, coordinates[:, column]))
     shape: Any = [known[row], given[-1]]
     if None in shape or len(given) != 2:
         shape = stack([sp_a.dense_shape[row], cast(shape_of(dense)[1], dtypes.int64)])

@@ -238,3 +238,18 @@ def test_the_sizes_of_a_sparse_tensor_become_int64():
     assert tf.SparseTensor([[0, 0]], [1.0], (size, 4)).dense_shape.dtype is tf.int64
     traced = tf.function(lambda x: tf.SparseTensor([[0, 0]], [1.0], (tf.shape(x)[0], 4)).dense_shape)
     assert traced(tf.zeros(3)).numpy().tolist() == [3, 4]
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, tf.function, tf.function(jit_compile=True)])
+def test_the_gradient_of_the_dense_factor_is_dense(wrap):
+    """Rows of IndexedSlices would be those of `gather`, of which the product consists here."""
+    factor = tf.Variable(tf.ones([3, 2]))
+    matrix = tf.SparseTensor([[0, 0], [0, 2], [1, 2]], [1.0, 2.0, 3.0], [2, 3])
+
+    def gradient():
+        with tf.GradientTape() as tape:
+            y = S.sparse_dense_matmul(matrix, factor)
+        return tape.gradient(y, factor)
+
+    assert isinstance(wrap(gradient)(), tf.Tensor)
+    assert wrap(gradient)().numpy().tolist() == [[1, 1], [0, 0], [5, 5]]
