@@ -32,6 +32,7 @@ _BITS = 5
 """The leading bits of a mantissa, which number the intervals of an octave."""
 _FIRST, _OCTAVES = -24, 31
 _BIAS, _MANTISSA = 127, 23
+_FIRST_NUMBER, _SHIFT = (_FIRST + _BIAS) << _BITS, _MANTISSA - _BITS
 _NODES = np.cos(np.pi * (2 * np.arange(_TERMS) + 1) / (2 * _TERMS))
 _PROBES = np.array([-1.0, -0.95, -0.3, 0.4, 0.95, 1.0])
 _FITTED = np.linalg.inv(np.vander(_NODES, increasing=True))
@@ -63,12 +64,15 @@ class Table:
         result[rest] = self._formula(x[rest].astype(np.float64))
         return result
 
+    def few(self, x: Array) -> Array | None:
+        """Return the function of few float32 numbers, in no octaves but those that have been made; None for others."""
+        return None if self._state is None else native.evaluated(x, self._state[0], _FIRST_NUMBER, _SHIFT)
+
     def _evaluate(self, x: Array, result: Array) -> bool:
         """Compute what the polynomials give, and return whether some of it is NaN."""
         if self._state is None:
             self._state = self._begin(), np.zeros((2, _OCTAVES), bool)
-        first = (_FIRST + _BIAS) << _BITS
-        is_any: bool = native.evaluate(x, result, self._state[0], first, _MANTISSA - _BITS)
+        is_any: bool = native.evaluate(x, result, self._state[0], _FIRST_NUMBER, _SHIFT)
         return is_any
 
     def _begin(self) -> Array:
@@ -141,8 +145,12 @@ def tabulated(formula: Formula) -> Formula:
     table = Table(formula)
 
     @in_tiles
-    def compute(x: Array) -> Array:
+    def of_tiles(x: Array) -> Array:
         found = looked_up(table, x)
         return formula(np.asarray(x, np.float64)).astype(x.dtype) if found is None else found
+
+    def compute(x: Array) -> Array:
+        found = table.few(x)
+        return of_tiles(x) if found is None else found
 
     return compute

@@ -112,3 +112,20 @@ def test_arrays_that_do_not_fit_are_refused():
     for arguments in ((x, x[:2], rows, 0, 18), (x[::2], x[:2], rows, 0, 18), (x, x, rows[:, :, :9], 0, 18)):
         with pytest.raises(ValueError, match="evaluate takes contiguous float32 arrays"):
             tables.native.evaluate(*arguments)
+
+
+@pytest.mark.skipif(tables.native is None, reason="there is no extension")
+def test_few_numbers_are_those_of_the_table() -> None:
+    table = tables.Table(error_functions.erf)
+    x = np.linspace(-3, 3, 60, dtype=np.float32).reshape(6, 10)
+    assert table.few(x) is None  # no octave has been made
+    expected = table(x)
+    assert np.array_equal(table.few(x), expected) and table.few(x[2, 3, ...]) == expected[2, 3]
+    others = [
+        x.T,
+        x.astype(np.float64),
+        x.astype(">f4"),
+        np.append(x, np.float32(1e30)),
+        np.zeros(1 << 15, np.float32),
+    ]
+    assert all(table.few(other) is None for other in others)
