@@ -39,7 +39,7 @@ FAULT = "AGC399"
 class CommandError(Exception):
     """Ends the command with a message and an exit code."""
 
-    def __init__(self, diagnostic: Diagnostic, exit_code: int = USAGE) -> None:
+    def __init__(self, diagnostic: Diagnostic, exit_code: int) -> None:
         super().__init__(diagnostic.title)
         self.diagnostic = diagnostic
         self.exit_code = exit_code

@@ -15,7 +15,7 @@ from types import CodeType, FunctionType
 class ConvertedCode:
     """The converted code of one code object, from which functions can be made."""
 
-    def __init__(self, code: CodeType, original: CodeType, has_original: bool = False) -> None:
+    def __init__(self, code: CodeType, original: CodeType, has_original: bool) -> None:
         self.code = code
         self.has_original = has_original  # whether it runs the user's own code while nothing is staged
         # For each cell of the new function, its index among those of the original.

@@ -38,9 +38,9 @@ class CarriedState:
         self,
         makers: Sequence[Callable[[], Location]],
         tracker: SideEffectTracker,
-        own: State = (),
-        own_names: Sequence[str] = (),
-        gives: Sequence[str] | None = None,
+        own: State,
+        own_names: Sequence[str],
+        gives: Sequence[str] | None,
     ) -> None:
         self.locations: list[Location] = []
         self.tracker = tracker

@@ -142,7 +142,7 @@ def text_of(filename: str, module_globals: dict[str, Any] | None) -> str:
     return _texts[filename]
 
 
-def file_of(filename: str, module_globals: dict[str, Any] | None = None) -> File | None:
+def file_of(filename: str, module_globals: dict[str, Any] | None) -> File | None:
     """Return the file as it is now, or None when there is none or when it does not parse."""
     text = text_of(filename, module_globals)
     if not text:

@@ -27,7 +27,7 @@ from ..ops.lists.nested_lists import list_of_lists, new_list
 from ..ops.lists.tensor_list import list_new
 from ..ops.state.variable_ops import read_variable
 from .backprop import gradients
-from .sparse_gradients import dense, taken_apart
+from .sparse_gradients import taken_apart
 from .tape_records import GraphRecord
 
 
@@ -49,7 +49,7 @@ class GraphVjp:
         graph: Graph,
         given: Sequence[bool],
         wanted: Sequence[bool],
-        form: Callable[[Any, int], Any] = lambda grad, index: dense(grad),
+        form: Callable[[Any, int], Any],
     ) -> None:
         self.graph = graph
         self.forward = Builder(graph.name)

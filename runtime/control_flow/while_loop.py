@@ -35,12 +35,12 @@ class _Slot:
 
     __slots__ = ("_own", "fixed", "initial", "path", "spec")
 
-    def __init__(self, path: str, initial: Any, spec: AnySpec | None, fixed: bool = False) -> None:
+    def __init__(self, path: str, initial: Any, spec: AnySpec | None) -> None:
         self.path = path
         self.initial = initial
         self.spec = spec  # None: static
         self._own = spec  # the type of the initial value
-        self.fixed = fixed  # the user gave a shape invariant
+        self.fixed = False  # whether the user gave a shape invariant
 
     def is_weak(self) -> bool:
         """Return whether the variable still has the default dtype of its Python number."""

@@ -194,7 +194,7 @@ def _stack(values: Sequence[Any], dtype: dtypes.DType | None) -> Tensor:
         raise late_binding.cyclic_nests.told(error, values) from None
 
 
-def to_array(value: Any, dtype: dtypes.DType | None = None) -> np.ndarray[Any, Any]:
+def to_array(value: Any, dtype: dtypes.DType | None) -> np.ndarray[Any, Any]:
     """Return a new NumPy array for a Python or NumPy value, by the rules of this module."""
     literal = literal_array(value, None if dtype is None else dtype.numpy)
     if literal is not None:

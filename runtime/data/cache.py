@@ -80,14 +80,14 @@ class Stored(PipelineStage):
 
     name = "_LoadDataset"
 
-    def __init__(self, path: str, spec: Any, count: int = UNKNOWN) -> None:
-        self.path, self.spec, self.count = path, spec, count
+    def __init__(self, path: str, spec: Any) -> None:
+        self.path, self.spec = path, spec
 
     def elements(self) -> Elements:
         return read_rows(self.path, leaf_specs(self.spec))
 
     def cardinality(self) -> int:
-        return self.count
+        return UNKNOWN
 
 
 def written(rows: Iterator[Row], place: str, count: int = UNKNOWN) -> Elements:

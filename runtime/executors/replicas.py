@@ -41,7 +41,7 @@ def _(inputs: Sequence[Any], part: ReplicatedGraph) -> Sequence[Any]:
 class ReplicatedGraph:
     """A graph that several replicas run, on devices of JAX: all of them, or the part in this process."""
 
-    def __init__(self, graph: Graph, devices: Sequence[Any], spans_processes: bool = False) -> None:
+    def __init__(self, graph: Graph, devices: Sequence[Any], spans_processes: bool) -> None:
         self.graph = graph
         self.count = len(devices)
         self._devices: Sequence[Any] | None = devices

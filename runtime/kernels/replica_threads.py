@@ -13,14 +13,12 @@ from typing import Any
 import numpy as np
 
 from .. import errors
-from .collectives import Array, CollectiveEngine, SingleProcess, active
+from .collectives import Array, CollectiveEngine, active
 
 _REDUCE: dict[str, Callable[..., Array]] = {"sum": np.sum, "min": np.min, "max": np.max}
 
 
 Merge = Callable[[list[Array], CollectiveEngine], Array]
-
-ALONE = SingleProcess()
 
 
 class _StoppedError(Exception):
@@ -112,7 +110,7 @@ class _ThreadEngine:
         return self._exchange.exchanged(self._thread, what, flat, merge)
 
 
-def run_in_threads(calls: Sequence[Callable[[], Any]], processes: CollectiveEngine = ALONE) -> list[Any]:
+def run_in_threads(calls: Sequence[Callable[[], Any]], processes: CollectiveEngine) -> list[Any]:
     """Return the results of the calls, each in a thread of its own, as replicas of one program.
 
     `processes` joins these threads to those of other processes, which make as many calls.

@@ -44,7 +44,7 @@ from .tensorflow_files import FILE, asset_path, importing
 _SIGNATURES = "signatures"
 
 
-def load_tensorflow_model(folder: Path, tags: Any = None) -> Any:
+def load_tensorflow_model(folder: Path, tags: Any) -> Any:
     """Return the object of a saved model of TensorFlow.
 
     Raises DataLossError for damaged files, UnimplementedError with a list of all operations that are not supported.

@@ -28,7 +28,7 @@ from .checks import expect, sparse_only
 from .tensor import SparseTensor
 
 
-def _made(indices: Any, values: Any, dense_shape: Any, static: Any = None) -> SparseTensor:
+def _made(indices: Any, values: Any, dense_shape: Any, static: Any) -> SparseTensor:
     made = SparseTensor(indices, values, dense_shape)
     if static is not None:
         made.set_shape(static)

@@ -83,23 +83,23 @@ def size(a: SparseTensor, validate_indices: bool = True) -> Tensor:
     """
     if not isinstance(a, SparseTensor):
         raise TypeError(f"Expected `SparseTensor`, got {a}.")
-    _check_dtype(a, "a")
+    _check_dtype(a)
     return set_sizes(_checked(a, validate_indices), a.values, a.dense_shape)  # type: ignore[no-any-return]
 
 
 def _combined(a: Any, b: Any, operation: str, validate_indices: bool) -> SparseTensor:
     one, other = (x if isinstance(x, SparseTensor) else convert_to_tensor(x) for x in (a, b))
-    _check_dtype(one, "a")
+    _check_dtype(one)
     if one.dtype != other.dtype:
         raise TypeError(f"Types don't match, {one.dtype} vs {other.dtype}.")
     parts = [*_parts(one, validate_indices), *_parts(other, validate_indices)]
     return SparseTensor(*combined_sets(*parts, operation=operation))
 
 
-def _check_dtype(x: Any, what: str) -> None:
-    if x.dtype not in _DTYPES:
+def _check_dtype(a: Any) -> None:
+    if a.dtype not in _DTYPES:
         raise TypeError(
-            f"'{what}' has invalid dtype `{x.dtype.name}`: sets are of {', '.join(d.name for d in _DTYPES)}"
+            f"'a' has invalid dtype `{a.dtype.name}`: sets are of {', '.join(d.name for d in _DTYPES)}"
         )
 
 

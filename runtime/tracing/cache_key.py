@@ -187,6 +187,11 @@ def key_of(value: Any) -> Hashable:
     return Identity(value)
 
 
+def key_of_traced(leaf: Any) -> Hashable:
+    """Return the key of an argument of an earlier trace, in which an `Identity` may represent an object."""
+    return leaf if isinstance(leaf, Identity) else key_of(leaf)
+
+
 @functools.lru_cache(maxsize=1024)
 def _is_identified(kind: Any) -> bool:
     return issubclass(kind, _VALUES) or not (

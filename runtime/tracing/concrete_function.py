@@ -30,7 +30,7 @@ from ..ir.value_types import AnySpec, TensorType
 from ..ops.framework.op import wrap
 from ..ops.framework.region_ops import CALL
 from .cache_entry import MISSED, Entry, build_entry
-from .cache_key import Identity, Parameters, is_tensor_argument, key_of
+from .cache_key import Identity, Parameters, is_tensor_argument, key_of, key_of_traced
 from .flat_arguments import FlatArguments
 from .flat_call import tensors_of
 from .output_packing import filled, filler, finisher
@@ -289,7 +289,7 @@ class ConcreteFunction:
         if not isinstance(traced, TensorSpec):
             if is_tensor_argument(traced):
                 return given
-            if (traced if isinstance(traced, Identity) else key_of(traced)) != key_of(given):
+            if key_of_traced(traced) != key_of(given):
                 raise TypeError(
                     f"{self.name}(): `{path}` was {traced!r} when traced, but is {given!r} in this call"
                 )

@@ -22,7 +22,7 @@ from ..core.type_spec import TypeSpec
 from ..core.variable import Variable
 from ..ir.source_location import caller
 from ..ir.value_types import TensorType
-from .cache_key import Identity, is_tensor_argument, key_of
+from .cache_key import Identity, is_tensor_argument, key_of, key_of_traced
 
 if TYPE_CHECKING:
     from .concrete_function import ConcreteFunction
@@ -117,17 +117,13 @@ def _between(traced: FlatArguments, names: Sequence[str], arguments: FlatArgumen
         changed = [
             index
             for index, (one, other) in enumerate(zip(old, new, strict=True))
-            if _key(one) != key_of(other)
+            if key_of_traced(one) != key_of(other)
         ]
         if changed:
             paths = [path for path, _ in nest.flatten_with_path(arguments.values[i], names[i])]
             for position in changed:
                 one, other = old[position], new[position]
                 yield paths[position], _described(one), _described(other), _remedy(one, other)
-
-
-def _key(leaf: Any) -> Any:
-    return leaf if isinstance(leaf, Identity) else key_of(leaf)
 
 
 def _described(value: Any) -> str:

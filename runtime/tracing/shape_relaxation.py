@@ -6,7 +6,7 @@ Such a graph exists if it was traced with specs, as by `get_concrete_function(tf
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from .. import nest
@@ -14,7 +14,7 @@ from ..composite import components
 from ..core import shapes
 from ..core.tensor_spec import TensorSpec
 from ..ir.value_types import TensorType
-from .cache_key import Identity, is_tensor_argument, key_of
+from .cache_key import is_tensor_argument, key_of, key_of_traced
 
 if TYPE_CHECKING:
     from .concrete_function import ConcreteFunction
@@ -51,14 +51,10 @@ def _common(earlier: Any, leaf: Any) -> Any:
         common = earlier.most_specific_common_supertype([leaf._type_spec])
         return _DIFFERENT if common is None else common
     if not isinstance(earlier, TensorSpec):
-        return leaf if not is_tensor_argument(leaf) and _key(earlier) == key_of(leaf) else _DIFFERENT
+        return leaf if not is_tensor_argument(leaf) and key_of_traced(earlier) == key_of(leaf) else _DIFFERENT
     if not is_tensor_argument(leaf) or leaf.dtype != earlier.dtype:
         return _DIFFERENT
     return TensorSpec(shapes.generalize(earlier.spec.shape, shapes.as_dims(leaf.shape)), earlier.dtype)
-
-
-def _key(earlier: Any) -> Hashable:
-    return earlier if isinstance(earlier, Identity) else key_of(earlier)
 
 
 def find_covering(graphs: Iterable[ConcreteFunction], arguments: FlatArguments) -> ConcreteFunction | None:
@@ -75,7 +71,8 @@ def _covers(concrete: ConcreteFunction, arguments: FlatArguments) -> bool:
     traced = concrete.traced
     general = generalized(traced, arguments)
     return general is not None and all(
-        _key(one) == _key(other) for one, other in zip(traced.leaves, general.leaves, strict=True)
+        key_of_traced(one) == key_of_traced(other)
+        for one, other in zip(traced.leaves, general.leaves, strict=True)
     )
 
 

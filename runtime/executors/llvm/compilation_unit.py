@@ -41,8 +41,6 @@ from .unit_text import UnitText
 _MANY = 64
 """The number of arguments from which the kernel loads them from memory."""
 
-_NONE: Mapping[int, int] = {}
-
 
 class CompilationUnit:
     """A shape-specialized graph as an LLVM module; with `is_measured`, it is instrumented for profiles.
@@ -54,11 +52,11 @@ class CompilationUnit:
     def __init__(
         self,
         graph: Graph,
-        is_measured: bool = False,
-        donors: Mapping[int, int] = _NONE,
-        donation: Donation = Donation.EARLY,
-        is_located: bool = False,
-        tasks: Tasks | None = None,
+        is_measured: bool,
+        donors: Mapping[int, int],
+        donation: Donation,
+        is_located: bool,
+        tasks: Tasks | None,
     ) -> None:
         self.graph = graph
         self.level = level(graph)

@@ -52,7 +52,7 @@ class RegionTrace:
     functions.
     """
 
-    def __init__(self, effects: Effects, axis: DeviceAxis | None = None, splits: bool = False) -> None:
+    def __init__(self, effects: Effects, axis: DeviceAxis | None, splits: bool) -> None:
         self.failed: Any = False
         self.effects = effects
         self.axis = axis
@@ -141,7 +141,7 @@ class RuleContext:
 
     __slots__ = ("_inputs", "attrs", "is_widened", "operation", "trace")
 
-    def __init__(self, operation: Operation, trace: RegionTrace, inputs: Sequence[Array] = ()) -> None:
+    def __init__(self, operation: Operation, trace: RegionTrace, inputs: Sequence[Array]) -> None:
         self.operation = operation
         self._inputs = inputs
         self.attrs: Mapping[str, Any] = operation.attrs

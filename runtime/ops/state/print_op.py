@@ -86,7 +86,7 @@ def _stream(target: Any) -> str:
     )
 
 
-def _text(value: Any, tensors: list[TensorMention], summarize: int = 3) -> str:
+def _text(value: Any, tensors: list[TensorMention], summarize: int) -> str:
     """Return a value as text, with a mark in place of each tensor."""
     if nest.is_composite(value):
         parts = value._printed(summarize)

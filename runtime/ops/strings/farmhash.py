@@ -28,7 +28,8 @@ from ..framework.op_families import Array
 _K0, _K1, _K2 = (np.uint64(k) for k in (0xC3A5C85C97CB3127, 0xB492B66FBE98F273, 0x9AE16A3B2F90404F))
 
 
-def _mixed(x: Words) -> Words:
+def mixed(x: Words) -> Words:
+    """Return words whose upper bits are mixed into the lower ones."""
     return x ^ (x >> np.uint64(47))
 
 
@@ -42,8 +43,8 @@ def _half(rows: Array, at: int) -> Words:
 
 
 def _joined(u: Words, v: Words, factor: Words) -> Words:
-    a = _mixed((u ^ v) * factor)
-    return _mixed((v ^ a) * factor) * factor
+    a = mixed((u ^ v) * factor)
+    return mixed((v ^ a) * factor) * factor
 
 
 def fingerprints(rows: Array) -> Words:
@@ -65,7 +66,7 @@ def _of_16(rows: Array, n: int) -> Words:
     if n > 0:
         first, middle, last = (rows[:, at].astype(np.uint64) for at in (0, n >> 1, n - 1))
         y, z = first + (middle << np.uint64(8)), size + (last << np.uint64(2))
-        return _mixed(y * _K2 ^ z * _K0) * _K2
+        return mixed(y * _K2 ^ z * _K0) * _K2
     return np.full(len(rows), _K2)
 
 
@@ -102,7 +103,7 @@ def _of_many(rows: Array, n: int) -> Words:
     seed = np.uint64(81)
     x = np.full(len(rows), seed)
     y = x * _K1 + np.uint64(113)
-    z = _mixed(y * _K2 + np.uint64(113)) * _K2
+    z = mixed(y * _K2 + np.uint64(113)) * _K2
     v = w = (np.zeros_like(x), np.zeros_like(x))
     x = x * _K2 + _word(rows, 0)
     end, at = (n - 1) // 64 * 64, 0
@@ -137,7 +138,7 @@ def _last_block(
     v = _weak(rows, at, v[1] * factor, x + w[0])
     w = _weak(rows, at + 32, z + w[1], y + _word(rows, at + 16))
     z, x = x, z
-    one = _joined(v[0], w[0], factor) + _mixed(y) * _K0 + z
+    one = _joined(v[0], w[0], factor) + mixed(y) * _K0 + z
     return _joined(one, _joined(v[1], w[1], factor) + x, factor)
 
 

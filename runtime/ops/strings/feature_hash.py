@@ -11,7 +11,7 @@ from ...core import shapes
 from ...ir.value_types import TensorType
 from ..framework.op import Name, Tensors, op
 from ..framework.op_families import require_dtype
-from .farmhash import of_strings
+from .farmhash import mixed, of_strings
 
 Array = Any
 
@@ -57,12 +57,8 @@ def _numbers(feature: Array) -> Array:
 
 def _joined(first: Array, second: Array) -> Array:
     """Return the fingerprint of two fingerprints."""
-    joined = first ^ _FACTOR ^ (_mixed(second * _FACTOR) * _FACTOR)
-    return _mixed(_mixed(joined * _FACTOR) * _FACTOR)
-
-
-def _mixed(words: Array) -> Array:
-    return words ^ (words >> np.uint64(47))
+    joined = first ^ _FACTOR ^ (mixed(second * _FACTOR) * _FACTOR)
+    return mixed(mixed(joined * _FACTOR) * _FACTOR)
 
 
 hash_features.no_gradient("hashes are discrete")

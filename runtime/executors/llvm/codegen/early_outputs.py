@@ -68,7 +68,7 @@ class EarlyOutputs:
         targets: Sequence[Buffer | None],
         donors: Mapping[int, LazyValue],
         donation: Donation,
-        operations: Sequence[Operation] = (),
+        operations: Sequence[Operation],
     ) -> None:
         self.overwritten: set[int] = set()
         self._last_check = next(filter(_checks, reversed(operations)), None)  # until it is lowered
