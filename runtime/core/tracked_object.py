@@ -42,6 +42,14 @@ class Trackable:
         return {name: value for name, value in vars(self).items() if name not in _NOT_SAVED}
 
 
+def held(target: Any) -> Any:
+    """Return the variable in which a variable of Keras keeps its value, once it has one; other objects unchanged."""
+    if isinstance(target, Trackable) and getattr(target, "_should_act_as_resource_variable", False):
+        value = getattr(target, HELD_NAME, None)
+        return target if value is None else value
+    return target
+
+
 @export("saved_model.experimental.TrackableResource")
 class TrackableResource(Trackable):
     """An object with a resource of its own, such as a lookup table.

@@ -98,11 +98,9 @@ def load_weights(
 
 
 def _variables(root: Any) -> dict[str, Variable]:
-    """Return the variables by path; a variable of Keras is the one that holds its value."""
+    """Return the variables by path."""
     graph = ObjectGraph.of(root).variables
-    return {
-        key.removesuffix(VALUE).removesuffix("/_value").replace("/", "."): each for key, each in graph.items()
-    }
+    return {key.removesuffix(VALUE).replace("/", "."): each for key, each in graph.items()}
 
 
 def _place(name: str, names: Names) -> str | None:

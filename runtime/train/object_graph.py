@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ..core.trackable import children
+from ..core.tracked_object import held
 from ..core.variable import Variable
 
 VALUE = "/.ATTRIBUTES/VARIABLE_VALUE"
@@ -34,7 +35,8 @@ class ObjectGraph(NamedTuple):
     def of(cls, root: Any) -> ObjectGraph:
         """Return the graph of the objects reachable from `root`.
 
-        The order is breadth-first, so that keys are shortest paths.
+        The order is breadth-first, so that keys are shortest paths. A variable of Keras counts as the one that holds
+        its value.
         """
         nodes: list[ObjectNode] = []
         variables: dict[str, Variable] = {}
@@ -46,7 +48,8 @@ class ObjectGraph(NamedTuple):
                 key = path + VALUE
                 variables[key] = target
             found: dict[str, int] = {}
-            for name, child in children(target).items():
+            for name, part in children(target).items():
+                child = held(part)
                 if id(child) not in numbers:
                     numbers[id(child)] = len(pending)
                     pending.append((child, f"{path}/{escaped(name)}" if path else escaped(name)))

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..core.tracked_object import HELD_NAME, Trackable
+from ..core.tracked_object import Trackable
 from ..formats.tensorflow import bundle
 from ..formats.tensorflow.object_messages import GRAPH_KEY, TrackableObject, TrackableObjectGraph
 from ..formats.tensorflow.table import MAGIC
@@ -117,7 +117,7 @@ def contents(graph: ObjectGraph) -> dict[str, Any]:
             if child in positions:
                 written.children.add(node_id=positions[child], local_name=name)
             else:
-                names[_VARIABLE if name == HELD_NAME else name] = graph.objects[child]
+                names[name] = graph.objects[child]
         if node.key is not None:
             names[_VARIABLE] = graph.objects[number]
         base = graph.paths[number] + VALUE.removesuffix(_VARIABLE)
@@ -130,5 +130,5 @@ def contents(graph: ObjectGraph) -> dict[str, Any]:
 
 
 def _is_held(target: Any, name: str) -> bool:
-    """Return whether a child is a variable in which an object keeps its value; TensorFlow has no node for it."""
-    return (name in _COLUMNS or name == HELD_NAME) and isinstance(target, Trackable)
+    """Return whether a child is a variable in which a table keeps its values; TensorFlow has no node for it."""
+    return name in _COLUMNS and isinstance(target, Trackable)

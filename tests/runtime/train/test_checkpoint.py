@@ -12,6 +12,7 @@ from pathlib import Path
 import agc.runtime as tf
 import numpy as np
 import pytest
+from agc.runtime.core.tracked_object import Trackable
 from agc.runtime.storage import checksummed_json, safetensors
 
 
@@ -311,3 +312,34 @@ def test_a_generator_goes_on_from_its_saved_state(tmp_path):
     status.assert_consumed()
     assert late.state.numpy().tolist() == [1, 0, 0]
     assert np.array_equal(other.noise.normal([4]).numpy(), expected)
+
+
+class Held(Trackable):
+    """An object like a variable of Keras: its value is in a variable, once it has one."""
+
+    _should_act_as_resource_variable = True
+
+    def __init__(self, value=None):
+        self._value = value
+
+
+def test_a_variable_of_keras_is_saved_as_its_value(tmp_path):
+    held = Held(tf.Variable(2.0))
+    path = tf.train.Checkpoint(layer={"w": held}, same=held._value).write(tmp_path / "ckpt")
+    assert tf.train.list_variables(path) == [("same/.ATTRIBUTES/VARIABLE_VALUE", [])]
+    plain, other = tf.Variable(0.0), Held(tf.Variable(0.0))
+    tf.train.Checkpoint(layer={"w": plain}).read(path).assert_existing_objects_matched()
+    tf.train.Checkpoint(layer={"w": other}).read(path).assert_existing_objects_matched()
+    assert float(plain) == float(other._value) == 2.0
+
+
+def test_older_checkpoints_have_an_object_for_a_variable_of_keras(tmp_path):
+    path = tf.train.Checkpoint(w={"_value": tf.Variable(2.0)}).write(tmp_path / "ckpt")
+    held = Held(tf.Variable(0.0))
+    tf.train.Checkpoint(w=held).read(path).assert_consumed()
+    assert float(held._value) == 2.0
+
+
+def test_a_variable_of_keras_without_a_value_is_not_saved(tmp_path):
+    path = tf.train.Checkpoint(w=Held(), v=tf.Variable(1.0)).write(tmp_path / "ckpt")
+    assert tf.train.list_variables(path) == [("v/.ATTRIBUTES/VARIABLE_VALUE", [])]
