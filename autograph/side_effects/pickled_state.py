@@ -164,7 +164,7 @@ def _is_known(cls: type) -> bool:
 
 
 def _found(cls: type) -> Iterator[Reader]:
-    yield lambda value: value.__reduce_ex__(2)
+    yield _reduced
     for base in policy.bases_of(cls)[:-1]:
         for name, member in vars(base).items():
             is_plain = isinstance(member, (types.GetSetDescriptorType, types.MemberDescriptorType))
@@ -178,6 +178,14 @@ def _found(cls: type) -> Iterator[Reader]:
         found = getattr(cls, name, None)
         if found is not None and not isinstance(found, FunctionType) and callable(found):
             yield operator.methodcaller(name)
+
+
+def _reduced(value: Any) -> Any:
+    """Return what `pickle` saves, without attributes if there are none: an exception has a dict of them once read."""
+    found = value.__reduce_ex__(2)
+    while isinstance(found, tuple) and not found[-1]:
+        found = found[:-1]
+    return found
 
 
 def _plain(read: Reader) -> Reader:

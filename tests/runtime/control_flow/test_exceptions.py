@@ -55,6 +55,29 @@ def test_a_guard():
     agrees(f, -3, 3, 0)
 
 
+def test_an_exception_that_exists_before_the_branch():
+    refused = ValueError("refused")
+
+    def f(x):
+        below = KeyError("below")
+        if x < 0:
+            raise below
+        if x > 9:
+            raise refused
+        return x
+
+    agrees(f, 3, -3, 10, 3)
+
+
+def test_a_class_alone():
+    def f(x):
+        if x < 0:
+            raise IndexError
+        return x
+
+    agrees(f, 3, -3)
+
+
 def test_in_every_branch():
     def f(x):
         if x < 0:
