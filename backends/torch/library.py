@@ -14,7 +14,7 @@ from torch.utils import _pytree as pytree
 
 from .gradients import note_wrong_gradient
 from .indexing import TracedIndices
-from .programs import HIGHER_ORDER, applied, trace
+from .programs import HIGHER_ORDER, applied, is_plain, trace
 
 
 class Kind(NamedTuple):
@@ -191,11 +191,15 @@ def _in_common(*operands: Any) -> list[Any]:
 
 
 def _distinct(tensors: Sequence[Any]) -> list[Any]:
-    """Return the tensors with copies in place of repeated ones: torch refuses states that share memory."""
+    """Return the tensors with copies in place of repeated ones and of views such as `x.T`.
+
+    Torch refuses states that share memory, and those whose strides a step changes.
+    """
     seen: set[int] = set()
     found = []
     for tensor in tensors:
-        found.append(tensor.clone() if id(tensor) in seen else tensor)
+        is_kept = id(tensor) not in seen and is_plain(tensor)
+        found.append(tensor if is_kept else tensor.clone(memory_format=torch.contiguous_format))
         seen.add(id(tensor))
     return found
 

@@ -132,13 +132,13 @@ def base(node: Any) -> Any:
 def applied(programs: Sequence[TorchProgram]) -> tuple[list[Callable[..., tuple[Any, ...]]], list[Any]]:
     """Return functions of the programs' inputs and of the same outer tensors, and these tensors.
 
-    Results that share memory with an input are copied, as torch's operators demand.
+    Results that share memory with an input, or are views such as `x.T`, are copied, as torch's operators demand.
     """
     outer = list({id(tensor): tensor for program in programs for tensor in program.outer}.values())
     places = {id(tensor): place for place, tensor in enumerate(outer)}
 
     def function_of(program: TorchProgram) -> Callable[..., tuple[Any, ...]]:
-        _copy_shared_results(program.module)
+        _copy_views(program.module)
         own = [places[id(tensor)] for tensor in program.outer]
 
         def run(*inputs: Any) -> tuple[Any, ...]:
@@ -150,16 +150,23 @@ def applied(programs: Sequence[TorchProgram]) -> tuple[list[Callable[..., tuple[
     return [function_of(program) for program in programs], outer
 
 
-def _copy_shared_results(module: GraphModule) -> None:
+def _copy_views(module: GraphModule) -> None:
     graph = module.graph
     end = next(node for node in graph.nodes if node.op == "output")
     results, seen = [], set()
     for node in end.args[0]:
         memory = base(node)
-        if memory.op == "placeholder" or memory in seen:
+        if memory.op == "placeholder" or memory in seen or not is_plain(node.meta["val"]):
             with graph.inserting_before(end):
-                node = graph.call_function(torch.ops.aten.clone.default, (node,))
+                node = graph.call_function(
+                    torch.ops.aten.clone.default, (node,), {"memory_format": torch.contiguous_format}
+                )
         seen.add(memory)
         results.append(node)
     end.args = (tuple(results),)
     module.recompile()
+
+
+def is_plain(tensor: Any) -> bool:
+    """Return whether the elements lie one after the other, from the beginning of the tensor's memory."""
+    return bool(tensor.is_contiguous()) and tensor.storage_offset() == 0

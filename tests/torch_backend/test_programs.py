@@ -34,6 +34,51 @@ def test_the_compiled_program_gives_what_python_gives(function, arguments):
             np.testing.assert_allclose(np.asarray(one), other, rtol=1e-5)
 
 
+def transposed_by_a_branch(x, n):
+    return x.T if n > 0 else x * 2
+
+
+def transposed_result(x, n):
+    return (x * 2).T if n > 0 else x[1:, None, 0] + x
+
+
+def transposed_by_steps(x, n):
+    while n > 0:
+        x, n = x.T, n - 1
+    return x
+
+
+def transposed_before(x, n):
+    x = x.T
+    while n > 0:
+        x, n = x * 2, n - 1
+    return x
+
+
+def transposed_for_rows(x, n):
+    rows = x.T
+    for row in x:
+        rows = (rows + row).T
+    return rows
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        transposed_by_a_branch,
+        transposed_result,
+        transposed_by_steps,
+        transposed_before,
+        transposed_for_rows,
+    ],
+)
+@pytest.mark.parametrize("n", [0, 1])
+def test_results_of_blocks_may_be_views_with_other_strides(function, n):
+    x = torch.arange(4.0).reshape(2, 2)
+    n = torch.tensor(n)
+    torch.testing.assert_close(agc.torch.compile(function)(x, n), function(x, n))
+
+
 @pytest.mark.parametrize("function", [sorted, max])
 def test_rows_of_a_matrix_have_no_order(function):
     with pytest.raises(TypeError, match=r"items of shape \(3,\) have no order"):
