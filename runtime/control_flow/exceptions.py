@@ -104,11 +104,11 @@ def _where(error: BaseException) -> Where | None:
 
 
 def is_plain(error: BaseException) -> bool:
-    """Return whether the exception consists of its class and message only."""
+    """Return whether the exception consists of its class and, at most, a message."""
     return (
         is_known(type(error))
-        and len(error.args) == 1
-        and type(error.args[0]) is str
+        and len(error.args) <= 1
+        and all(type(part) is str for part in error.args)
         and not (error.__cause__ or error.__context__)
         and vars(error).keys() <= {"message", "op"}
     )
@@ -145,7 +145,8 @@ def _record(error: BaseException, name: str, whole: BaseException | None) -> Non
     blueprint = None if whole is None else mentions.blueprint(whole)
     mentioned = [mentions.tensors[number] for number in message.numbers]
     values = mentioned if blueprint is None else mentions.tensors
-    raise_error(values, name, message.pieces, message.forms, blueprint)
+    pieces = message.pieces if error.args or blueprint is not None else ()
+    raise_error(values, name, pieces, message.forms, blueprint)
 
 
 def _message(error: BaseException) -> str:

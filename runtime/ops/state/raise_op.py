@@ -114,13 +114,15 @@ def raise_error(
 ) -> tuple[()]:
     """Raise the exception class `error` with `pieces` and the values between them as its message.
 
+    Without pieces, the exception has no argument.
+
     >>> raise_error([3], "NotFoundError", ["no ", " there"], [":03d"])
     Traceback (most recent call last):
     agc.runtime.errors.NotFoundError: no 003 there
     """
     if blueprint is None:  # a blueprint holds the class itself
         demand_ordinary(error)
-        if not len(values) == len(forms) == len(pieces) - 1:
+        if not len(values) == len(forms) == max(len(pieces) - 1, 0):
             raise ValueError(
                 f"{len(values)} values, {len(forms)} forms and {len(pieces)} pieces do not make a message"
             )
@@ -133,4 +135,5 @@ def _(
 ) -> NoReturn:
     if blueprint is not None:
         raise blueprint.built(values)
-    raise exception_named(error)(filled(pieces, values, forms))
+    kind = exception_named(error)
+    raise kind(filled(pieces, values, forms)) if pieces else kind()

@@ -325,6 +325,24 @@ def test_functions_that_call_functions(tmp_path):
     assert float(reloaded(holding(outer=outer), tmp_path).outer(1.0)) == 3.0
 
 
+def test_functions_that_raise(tmp_path):
+    @tf.function(input_signature=[tf.TensorSpec([], tf.int32)])
+    def checked(x):
+        if x < 0:
+            raise ValueError(f"{x} is negative")
+        if x > 9:
+            raise IndexError
+        return x
+
+    loaded = reloaded(holding(checked=checked), tmp_path)
+    assert int(loaded.checked(3)) == 3
+    with pytest.raises(ValueError, match=r"^-1 is negative"):
+        loaded.checked(-1)
+    with pytest.raises(IndexError) as raised:
+        loaded.checked(10)
+    assert raised.value.args == ()
+
+
 def test_an_untracked_variable_is_named(tmp_path):
     lost = tf.Variable(1.0, name="lost")
     module = holding(f=tf.function(lambda x: x + lost, input_signature=[tf.TensorSpec([])]))

@@ -117,10 +117,9 @@ def _(
 def _(to: Body, values: list[NodeResult], error: str, pieces: Any, forms: Any, blueprint: Any) -> Any:
     """Fail with the text of the exception; TensorFlow has a single class of errors for it."""
     name = getattr(error, "__name__", str(error))
-    first, *others = pieces
-    return to.Assert(
-        to.const(False), [_formatted(to, values[: len(others)], [f"{name}: {first}", *others], 3)]
-    )
+    first, *others = pieces or ("",)
+    text = [f"{name}: {first}" if pieces else name, *others]
+    return to.Assert(to.const(False), [_formatted(to, values[: len(others)], text, 3)])
 
 
 @writes("generator_state")
