@@ -55,6 +55,10 @@ def undecided(call: StackCall, label: str) -> Diagnostic | None:
         what = f"the body of the class `{code.co_name}`"
         why = "Python runs the body of a class, so its control flow is not staged"
         fix = "decide before the class statement, and use the result in the body"
+    elif ":=" in (call.where().text() or ""):
+        what = "an expression with `:=`"
+        why = "`:=` assigns on one path only, and blocks that a graph runs assign in statements of their own"
+        fix = "write an `if` with the assignment as a statement before the expression"
     elif reader := _frame_reader(code):
         what = f"`{code.co_name}`, which calls `{reader}`,"
         why = f"`{reader}` reads the variables of the function's frame, so Python runs the blocks of the function"

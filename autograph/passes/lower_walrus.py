@@ -21,16 +21,24 @@ A conditional expression that is all of a statement's value becomes an `if`, if 
                                                   value = 0
                                               y = value
 
+So does an `and` or `or` that is all of a statement's value, if an operand assigns that may be skipped:
+
+    y = x > 0 and (z := f(x))         ==>     value = x > 0
+                                              if value:
+                                                  value = z := f(x)
+                                              y = value
+
 Other tests of an `if` stay: they are evaluated before the block, in the same function.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import gast
 
-from ..analysis.binding_time import BindingTimes, static
+from ..analysis.binding_time import BindingTimes, decided_early, static
 from ..syntax.template import Template
 from ..syntax.tree_queries import Statements, blocks, contains, copied, evolve, is_compound, with_blocks
 from .base import FunctionPass
@@ -44,6 +52,11 @@ CHOICE = Template("""
         $orelse
 """)
 TRUTH = Template("not not $value")
+NOT = Template("not $value")
+CHECK = Template("""
+    if $test:
+        $later
+""")
 AND = Template("""
     if $name:
         $later
@@ -86,16 +99,21 @@ class LowerWalrus(FunctionPass):
     def chosen(self, statement: Any) -> Statements:
         """Return statements that choose the value of a statement, and then run it with that value."""
         choice = statement.value
+        if isinstance(choice, gast.BoolOp) and isinstance(statement, gast.Expr):
+            return unused(statement)
         name = self.names.fresh("value")
-        then, orelse = (TEST(part, name=name, test=part) for part in (choice.body, choice.orelse))
-        chosen = CHOICE(choice, test=choice.test, then=then, orelse=orelse)
+        if isinstance(choice, gast.BoolOp):
+            chosen = evaluated(name, choice, as_value)
+        else:
+            then, orelse = (TEST(part, name=name, test=part) for part in (choice.body, choice.orelse))
+            chosen = CHOICE(choice, test=choice.test, then=then, orelse=orelse)
         return [*chosen, evolve(statement, value=LOAD.expression(choice, name=name))]
 
 
 def chooses(statement: Any) -> bool:
-    """Return whether the value of a statement is a conditional expression that assigns on one path only."""
+    """Return whether the value of a statement is an expression that decides and assigns on one path only."""
     choice = statement.value if isinstance(statement, (gast.Assign, gast.Return, gast.Expr)) else None
-    return (
+    return (assigns_late(choice) and not decided_early(choice)) or (
         isinstance(choice, gast.IfExp)
         and not static(choice.test)
         and contains([choice.body, choice.orelse], gast.NamedExpr)
@@ -103,7 +121,7 @@ def chooses(statement: Any) -> bool:
 
 
 def assigns_late(test: Any) -> bool:
-    """Return whether the test is an `and` or `or` with a walrus in an operand that may be skipped."""
+    """Return whether an expression is an `and` or `or` with a walrus in an operand that may be skipped."""
     return isinstance(test, gast.BoolOp) and contains(test.values[1:], gast.NamedExpr)
 
 
@@ -118,14 +136,26 @@ def as_truth(test: Any) -> Any:
     return TRUTH.expression(test, value=test)
 
 
-def evaluated(name: str, test: Any) -> Statements:
-    """Return statements that assign the value of `test` to the variable `name`."""
+def as_value(operand: Any) -> Any:
+    return operand
+
+
+def unused(statement: Any) -> Statements:
+    """Return an `if` that evaluates the operands of an `and` or `or`, whose value is not used."""
+    first, *rest = statement.value.values
+    value = rest[0] if len(rest) == 1 else evolve(statement.value, values=rest)
+    test = first if isinstance(statement.value.op, gast.And) else NOT.expression(first, value=first)
+    return CHECK(statement, test=test, later=[evolve(statement, value=value)])
+
+
+def evaluated(name: str, test: Any, convert: Callable[[Any], Any] = as_truth) -> Statements:
+    """Return statements that assign the value of `test`, with converted operands, to the variable `name`."""
     if not assigns_late(test):
-        return TEST(test, name=name, test=as_truth(test) if isinstance(test, gast.BoolOp) else test)
+        return TEST(test, name=name, test=convert(test) if isinstance(test, gast.BoolOp) else test)
     first, *rest = test.values
     later = rest[0] if len(rest) == 1 else evolve(test, values=rest)
     shape = AND if isinstance(test.op, gast.And) else OR
     return [
-        *evaluated(name, as_truth(first)),
-        *shape(test, name=name, later=evaluated(name, as_truth(later))),
+        *evaluated(name, convert(first), convert),
+        *shape(test, name=name, later=evaluated(name, convert(later), convert)),
     ]

@@ -55,6 +55,10 @@ def in_a_class(x, xs):
     return Scaled.factor
 
 
+def assigned_in_a_list(x, xs):
+    return [x, (y := x * 2) if x > 0 else (y := x), y]
+
+
 def evaluated(x, xs):
     return eval("x * 2") if x > 0 else x
 
@@ -66,6 +70,7 @@ CASES = [
     (from_a_generator, "the generator `below`", "in an ordinary function"),
     (in_a_coroutine, "the coroutine `halved`", "without `await`"),
     (in_a_class, "the body of the class `Scaled`", "before the class statement"),
+    (assigned_in_a_list, "an expression with `:=`", "before the expression"),
     (evaluated, "`evaluated`, which calls `eval`,", "in a separate function"),
 ]
 
