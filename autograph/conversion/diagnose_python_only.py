@@ -26,6 +26,11 @@ _IN = (
     "`in` compares one element after another; it is staged for literal numbers and ranges only",
     "write tf.reduce_any(xs == x) for `x in xs`",
 )
+_COMPARISON = (
+    "a comparison of containers",
+    "Python compares one element after another, which is not staged",
+    "compare the elements, as in `a[0] == b[0] and a[1] == b[1]`, or write tf.reduce_all(tf.stack(a) == tf.stack(b))",
+)
 
 
 def _frame_reader(code: CodeType) -> str | None:
@@ -39,8 +44,12 @@ def _frame_reader(code: CodeType) -> str | None:
 def undecided(call: StackCall, label: str) -> Diagnostic | None:
     """Return the error for a call of a converted function, or None if none applies. `label` names the value."""
     code = call.code
-    if dis.opname[code.co_code[call.offset]] == "CONTAINS_OP":
+    instruction = dis.opname[code.co_code[call.offset]]
+    is_test = "JUMP" in instruction or instruction in ("TO_BOOL", "UNARY_NOT")
+    if instruction == "CONTAINS_OP":
         what, why, fix = _IN
+    elif instruction == "COMPARE_OP":
+        what, why, fix = _COMPARISON
     elif code.co_name == "<genexpr>":
         what, why, fix = _GENERATOR_EXPRESSION
     elif code.co_flags & (inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR):
@@ -51,11 +60,11 @@ def undecided(call: StackCall, label: str) -> Diagnostic | None:
         what = f"the coroutine `{code.co_name}`"
         why = "Python suspends and resumes a coroutine, so its control flow is not staged"
         fix = "compute in an ordinary function without `await`, and await before or after the call"
-    elif not code.co_flags & inspect.CO_OPTIMIZED:
+    elif is_test and not code.co_flags & inspect.CO_OPTIMIZED:
         what = f"the body of the class `{code.co_name}`"
         why = "Python runs the body of a class, so its control flow is not staged"
         fix = "decide before the class statement, and use the result in the body"
-    elif ":=" in (call.where().text() or ""):
+    elif is_test and ":=" in (call.where().text() or ""):
         what = "an expression with `:=`"
         why = "`:=` assigns on one path only, and blocks that a graph runs assign in statements of their own"
         fix = "write an `if` with the assignment as a statement before the expression"

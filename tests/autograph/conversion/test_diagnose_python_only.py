@@ -18,6 +18,10 @@ def searched_in_a_list(x, xs):
     return x not in [xs[0], xs[1] + 1][:1]
 
 
+def compared_as_a_pair(x, xs):
+    return (1, x) == (1, xs[0])
+
+
 def filtered_generator(x, xs):
     chosen = (k for k in range(3) if x > k)
     return sum(chosen)
@@ -66,6 +70,7 @@ def evaluated(x, xs):
 CASES = [
     (searched, "`in`", "tf.reduce_any(xs == x)"),
     (searched_in_a_list, "`in`", "tf.reduce_any(xs == x)"),
+    (compared_as_a_pair, "a comparison of containers", "tf.reduce_all"),
     (filtered_generator, "a generator expression", "[... for ... in ... if ...]"),
     (from_a_generator, "the generator `below`", "in an ordinary function"),
     (in_a_coroutine, "the coroutine `halved`", "without `await`"),
@@ -73,6 +78,18 @@ CASES = [
     (assigned_in_a_list, "an expression with `:=`", "before the expression"),
     (evaluated, "`evaluated`, which calls `eval`,", "in a separate function"),
 ]
+
+
+def converted_in_a_class(x, xs):
+    class Scaled:
+        factor = (y := int(x)) + y
+
+    return Scaled.factor
+
+
+def test_numbers_have_their_own_error():
+    with pytest.raises(tf.errors.OperatorNotAllowedInGraphError, match=r"Use tf.cast\(x, tf.int32\)"):
+        tf.function(converted_in_a_class)(tf.constant(3), tf.constant([1, 2, 3]))
 
 
 @pytest.mark.parametrize(("program", "what", "fix"), CASES)
