@@ -16,8 +16,10 @@ from ... import dtypes
 from ...core import shapes
 from ...core.export import export
 from ...ir.batching import Batch
+from ...ir.graph import Constant
 from ...ir.traits import CHEAP
 from ...ir.value_types import TensorType
+from ...kernels.joins import joining
 from ...kernels.rows import combine_along
 from ..framework.cached_dispatch import cached_dispatch
 from ..framework.op import Input, Inputs, Ints, Name, op
@@ -32,6 +34,9 @@ from .reshape import reshape, sum_to
 from .shape_ops import shape as shape_of
 
 Array = Any
+
+_FEW = 64
+"""The most tiles that are joined one by one."""
 
 
 @export("tile")
@@ -57,6 +62,23 @@ def tile(input: Input, multiples: Ints, name: Name = None) -> TensorType:
 
 
 tile.kernel(lambda input, multiples: np.tile(input, as_tuple(multiples)))
+
+
+@tile.specialize
+def _(inputs: list[Any]) -> Any:
+    """Return the kernel for few tiles of an array: they are joined along one axis after the other."""
+    input, multiples = inputs
+    times = as_tuple(multiples.value) if type(multiples) is Constant else ()
+    if input.shape is None or not 0 < math.prod(times) <= _FEW:
+        return None
+    steps = [(joining(axis), count) for axis, count in enumerate(times) if count > 1]
+
+    def kernel(input: Array, multiples: Array) -> Array:
+        for join, count in steps:
+            input = join(*[input] * count)
+        return input
+
+    return kernel if steps else None
 
 
 @tile.gradient

@@ -7,6 +7,7 @@ mask = [True, False]     boolean_mask(x, mask)         row 0 of x
 from __future__ import annotations
 
 import math
+import operator
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,9 @@ from .select_kernel import selected
 from .shape_ops import shape as shape_of
 
 Array = Any
+
+_FEW = 1 << 12
+"""The elements for which NumPy's indexing takes less time than `compress`."""
 
 
 @export("where")
@@ -141,6 +145,17 @@ def _(tensor: Array, mask: Array, axis: int) -> Array:
         )
     rows = tensor.reshape(*tensor.shape[:axis], math.prod(mask.shape), *tensor.shape[end:])
     return rows.compress(mask.reshape(-1), axis)
+
+
+@masked.specialize
+def _(specs: list[TensorType], axis: int) -> Any:
+    """Return NumPy's indexing for few elements, which a mask of booleans selects along the first axes."""
+    tensor, mask = (spec.shape for spec in specs)
+    if tensor is None or mask is None or axis != 0 or not specs[1].dtype.is_bool:
+        return None
+    count = shapes.num_elements(tensor)
+    is_fit = count is not None and count < _FEW and mask == tensor[: len(mask)]
+    return operator.getitem if is_fit else None
 
 
 @masked.gradient

@@ -34,7 +34,10 @@ from ..framework.op_families import CURVED, FLOATS, NUMERIC, REAL, Array, requir
 from ..math.arithmetic import multiply
 from ..math.elementwise import erf, exp, sigmoid, tanh
 from ..reduce.reductions import reduce_sum
-from ..reduce.short_axis_kernels import along_short, is_short, sum_of
+from ..reduce.short_axis_kernels import along_short, is_short, needs_numpy, sum_of
+
+_sum: Any = np.add.reduce
+_largest: Any = np.maximum.reduce
 
 
 @export("nn.relu")
@@ -128,6 +131,11 @@ def with_top_at_zero(logits: Array, axis: int) -> Array:
     return logits - np.maximum.reduce(logits, axis=axis, keepdims=True)
 
 
+def _needs_numpy(shape: Any, axis: int) -> bool:
+    """Return whether `needs_numpy` holds for arrays of a shape, which have elements."""
+    return shapes.is_static(shape) and 0 not in shape and needs_numpy(shape, axis)
+
+
 @export("math.softmax", "nn.softmax")
 @op(traits=FRESH_RESULT, batch=batching.along_axis)
 def softmax(logits: Input, axis: LastAxis = -1, name: Name = None) -> TensorType:
@@ -148,6 +156,16 @@ def _softmax(logits: Array, axis: int) -> Array:
     weights = np.exp(with_top_at_zero(logits, axis))
     weights /= sum_of(weights, axis, True)
     return weights
+
+
+@softmax.specialize
+def _(specs: list[TensorType], axis: int) -> Any:
+    def kernel(logits: Array) -> Array:
+        weights = np.exp(logits - _largest(logits, axis, None, None, True))
+        weights /= _sum(weights, axis, None, None, True)
+        return weights
+
+    return kernel if _needs_numpy(specs[0].shape, axis) else None
 
 
 softmax.gradient(lambda dy, y, logits, axis: (dy - reduce_sum(dy * y, axis, True)) * y)
@@ -172,6 +190,15 @@ def _(logits: Array, axis: int) -> Array:
 def _log_softmax(logits: Array, axis: int) -> Array:
     shifted = with_top_at_zero(logits, axis)
     return shifted - np.log(sum_of(np.exp(shifted), axis, True))
+
+
+@log_softmax.specialize
+def _(specs: list[TensorType], axis: int) -> Any:
+    def kernel(logits: Array) -> Array:
+        shifted = logits - _largest(logits, axis, None, None, True)
+        return shifted - np.log(_sum(np.exp(shifted), axis, None, None, True))
+
+    return kernel if _needs_numpy(specs[0].shape, axis) else None
 
 
 log_softmax.gradient(lambda dy, y, logits, axis: dy - exp(y) * reduce_sum(dy, axis, True))

@@ -7,12 +7,15 @@ The arguments are those of NumPy's `reduce`.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from ...core import shapes
 from ...kernels.extremes import highest, lowest
-from .short_axis_kernels import reduced_faster
+from .short_axis_kernels import needs_numpy, reduced_faster
 
 Array = np.ndarray[Any, Any]
 
@@ -48,6 +51,27 @@ def smallest(
     if found is None:
         found = _smaller(x, axis, dtype, out, keepdims, None if x.size else highest(x.dtype))
     return _signed(found, _either, x, axis, out, keepdims)
+
+
+def of_one_shape(smallest_or_largest: Any, specs: Sequence[Any], axis: Any, keepdims: bool) -> Any:
+    """Return `smallest` or `largest` for arrays of one shape that NumPy's loop reduces best; None for others."""
+    (x,) = specs
+    if not shapes.is_static(x.shape) or not math.prod(x.shape) or not needs_numpy(x.shape, axis):
+        return None
+    is_largest = smallest_or_largest is largest
+    reduce, are_negative = (_larger, _both) if is_largest else (_smaller, _either)
+    if x.dtype.kind != "f":
+        return lambda x: reduce(x, axis, None, None, keepdims)
+    sizes: Any = shapes.reduced(x.shape, axis, keepdims)
+    count = math.prod(sizes)
+
+    def extreme(x: Array) -> Any:
+        found = reduce(x, axis, None, None, keepdims)
+        if np.count_nonzero(found) == count if sizes else found:
+            return found
+        return _signed(found, are_negative, x, axis, None, keepdims)
+
+    return extreme
 
 
 _FEW = 512

@@ -44,12 +44,14 @@ from ..math.arithmetic import maximum, real_divide_no_nan, truncated
 from ..math.cast import cast
 from ..math.comparison import equal
 from ..math.elementwise import as_real, conj, exp, is_finite
+from . import minmax_kernels
 from .leave_one_out_product import product_of_others
 from .minmax_kernels import largest, smallest
 from .short_axis_kernels import ONE_BY_ONE, needs_numpy, reduced_faster, sum_of
 
 _add: Any = np.add.reduce
 _multiply: Any = np.multiply.reduce
+_larger: Any = np.maximum.reduce
 _both: Any = np.logical_and.reduce
 _either: Any = np.logical_or.reduce
 
@@ -77,8 +79,11 @@ def reduction(
     operation.kernel(compute)
     if allowed is BOOLS:
         operation.dtype_of_empty = dtypes.bool_
-    if facts.get("reducer") is not None and facts["reducer"].compute in (_add, _multiply):
-        operation.specialize(functools.partial(_of_one_shape, facts["reducer"]))
+    reducer = facts.get("reducer")
+    if reducer is not None and reducer.compute in (_add, _multiply):
+        operation.specialize(functools.partial(_of_one_shape, reducer))
+    elif reducer is not None and reducer.compute in (largest, smallest):
+        operation.specialize(functools.partial(minmax_kernels.of_one_shape, reducer.compute))
     return operation
 
 
@@ -145,6 +150,24 @@ def _logsumexp(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
     return logs + largest.reshape(logs.shape)
 
 
+def _logsumexp_of_one_shape(specs: Sequence[Any], axis: Axes, keepdims: bool) -> Any:
+    """Return the kernel of `reduce_logsumexp` for one shape that NumPy's loops reduce best."""
+    (x,) = specs
+    if not shapes.is_static(x.shape) or not math.prod(x.shape) or not needs_numpy(x.shape, axis):
+        return None
+    own: Any = x.dtype.numpy
+    sizes: Any = shapes.reduced(x.shape, axis, keepdims)
+    count = math.prod(sizes)
+
+    def kernel(x: Array) -> Array:
+        top = _larger(x, axis, own, None, True)
+        if np.count_nonzero(np.isfinite(top)) != count:
+            return _logsumexp(x, axis, keepdims)
+        return np.log(_add(np.exp(x - top), axis, own, None, keepdims)) + top.reshape(sizes)
+
+    return kernel
+
+
 def _euclidean_norm(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
     squares = np.square(np.abs(input_tensor) if input_tensor.dtype.kind == "c" else input_tensor)
     return np.sqrt(sum_of(squares, axis, keepdims)).astype(input_tensor.dtype)
@@ -178,6 +201,7 @@ reduce_any = reduction("reduce_any", _any, BOOLS, "At least one is True.",
 reduce_logsumexp = reduction("reduce_logsumexp", _logsumexp, FLOATS, "`log(sum(exp(x)))`, without overflow.",
                              "[1000.]", "1000.0",
                              export=("math.reduce_logsumexp", "reduce_logsumexp"))  # fmt: skip
+reduce_logsumexp.specialize(_logsumexp_of_one_shape)
 reduce_euclidean_norm = reduction("reduce_euclidean_norm", _euclidean_norm, NUMERIC,
                                   "`sqrt(sum(abs(x) ** 2))`.", "[3., 4.]", "5.0",
                                   export=("math.reduce_euclidean_norm",))  # fmt: skip
