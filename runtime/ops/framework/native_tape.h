@@ -2,7 +2,7 @@
 
    y = op(x)   →   x is watched, or depends on a watched tensor   →   EagerRecord(op, [x], attributes, [y]),   y is tracked
 
-   autodiff/tape.py has the same in Python. */
+   autodiff/tape_recording.py has the same in Python. */
 
 #include "native_watches.h"
 #include "native_sites.h"

@@ -6,7 +6,7 @@ from typing import Any
 
 import agc.runtime as tf
 import pytest
-from agc.runtime.autodiff import tape as tapes
+from agc.runtime.autodiff import tape_recording as tapes
 from agc.runtime.autodiff.tape_records import Pullback, Record
 from agc.runtime.core.tensor import EagerTensor
 from agc.runtime.core.variable import Variable

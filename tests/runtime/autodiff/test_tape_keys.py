@@ -9,7 +9,7 @@ from typing import Any
 import agc.runtime as tf
 import numpy as np
 import pytest
-from agc.runtime.autodiff import tape, tape_plans
+from agc.runtime.autodiff import tape_plans, tape_recording
 from agc.runtime.autodiff.sparse_gradients import HANDING_ON
 from agc.runtime.ops.framework.eager_calls import native
 from agc.runtime.ops.state import variable_ops
@@ -91,7 +91,7 @@ def test_tapes_of_many_tensors_have_keys() -> None:
 @pytest.fixture(params=["c", "python"])
 def language(request: Any, monkeypatch: Any) -> None:
     if request.param == "python":
-        monkeypatch.setattr(tape, "computed_fast", tape.computed)
+        monkeypatch.setattr(tape_recording, "computed_fast", tape_recording.computed)
         monkeypatch.setattr(variable_ops, "read_fast", variable_ops.read)
         operations: list[Any] = [tf.add, tf.multiply, tf.cast]
         for operation in operations:

@@ -6,7 +6,7 @@ from typing import Any
 
 import agc.runtime as tf
 import pytest
-from agc.runtime.autodiff import tape, tape_plans
+from agc.runtime.autodiff import tape_plans, tape_recording
 from agc.runtime.ops.arrays.getitem import getitem
 from agc.runtime.ops.framework.operator_overloads import OPERATORS
 from agc.runtime.ops.state import variable_ops
@@ -22,8 +22,8 @@ def language(request: Any, monkeypatch: Any) -> Any:
         for kind in (tf.Tensor, tf.Variable):
             for name, method in OPERATORS.items():
                 monkeypatch.setattr(kind, name, method)
-        monkeypatch.setattr(tape, "computed_fast", tape.computed)
-        monkeypatch.setattr(tape, "keep_fast", None)
+        monkeypatch.setattr(tape_recording, "computed_fast", tape_recording.computed)
+        monkeypatch.setattr(tape_recording, "keep_fast", None)
         monkeypatch.setattr(tape_plans, "flow_key_fast", tape_plans.flow_key)
         monkeypatch.setattr(variable_ops, "read_fast", variable_ops.read)
         monkeypatch.setattr(tf.Tensor, "__getitem__", getitem)
