@@ -202,3 +202,80 @@ def test_a_function_that_plain_values_need_not_have_converted_is_called_itself(a
     assert ag__.converter.converted(leaf) is not leaf
     ag__.building = 1
     assert ag__.converted(leaf) is not leaf
+
+
+def functions():
+    calls = 0
+
+    def counted(step):
+        nonlocal calls
+        calls += step
+        if calls > 4:
+            calls = 0
+        return calls
+
+    def until(n):
+        i = 0
+        while i < n:
+            got = yield i
+            i += got or 1
+        else:
+            yield "end"
+
+    def divided(x):
+        try:
+            return 1 / x if x < 2 else 0
+        except ZeroDivisionError as error:
+            return type(error.__cause__ or error)
+        finally:
+            counted(1)
+
+    class Shape:
+        def area(self, a):
+            return a if a > 0 else 0
+
+    class Square(Shape):
+        def area(self, a):
+            return super().area(a) * (a or 1)
+
+    def matched(value):
+        match value:
+            case [first, *rest] if first:
+                return rest
+            case {"key": found}:
+                return found
+        return None
+
+    return counted, until, divided, Square().area, matched
+
+
+def observed(counted, until, divided, area, matched):
+    values = until(4)
+    found = [
+        counted(2),
+        counted(2),
+        counted(2),
+        next(values),
+        values.send(2),
+        *values,
+        divided(0),
+        divided(2),
+    ]
+    return [
+        *found,
+        counted(0),
+        area(3),
+        area(-3),
+        matched([1, 2]),
+        matched([0]),
+        matched({"key": 5}),
+        matched(3),
+    ]
+
+
+def test_functions_that_a_trace_defines_and_keeps_behave_as_in_python_later(at_rest):
+    ag__.building = 1
+    kept = convert(functions)()
+    ag__.building = 0
+    assert "if_true" in kept[0].__code__.co_varnames
+    assert observed(*kept) == observed(*functions())
