@@ -63,8 +63,8 @@ def difference(
         places: gets the elements about which rounding may have decided; if None, they are differences.
         is_brief: whether the description is only of the first elements that differ, which takes less time.
     """
-    ones, others = list(_arrays(found)), list(_arrays(wanted))
-    thirds = others if moved is None else list(_arrays(moved))
+    ones, others = list(_arrays(found)), list(_arrays(_filled(wanted, found)))
+    thirds = others if moved is None else list(_arrays(_filled(moved, found)))
     if len(thirds) != len(others):
         return None  # rounding decides about the lengths of lists
     if len(ones) != len(others):
@@ -99,9 +99,10 @@ def is_chaotic(
         if is_float and np.shape(near[number]) == np.shape(last) == np.shape(each):
             last = np.where(_is_out_of_proportion(each, near[number], last), last, each)
         distant.append(last)
+    wanted = _filled(wanted, found)
     return any(
         difference(found, wanted, others) is None and _differ_as_often(found, wanted, others)
-        for others in (near, distant)
+        for others in (_filled(near, found), _filled(distant, found))
     )
 
 
@@ -201,6 +202,26 @@ def _blocks(arrays: Sequence[Any]) -> Iterator[list[Any]]:
 def _largest(array: Any) -> float:
     """Return the largest magnitude of a finite number."""
     return float(np.abs(array[np.isfinite(array)]).max(initial=0))
+
+
+def _filled(results: Sequence[Any], native: Sequence[Any]) -> list[Any]:
+    """Return results of the plan in which unwritten elements of lists are zeros, as in those of native code."""
+    return [
+        _filled_list(each, other) if isinstance(each, PersistentArray) else each
+        for each, other in zip(results, native, strict=True)
+    ]
+
+
+def _filled_list(array: PersistentArray, native: PersistentArray) -> PersistentArray:
+    items, others = array.items(), native.items()
+    if len(items) != len(others) or not any(item is None for item in items):
+        return array
+    return PersistentArray(
+        [
+            np.zeros_like(other) if item is None and isinstance(other, np.ndarray) else item
+            for item, other in zip(items, others, strict=True)
+        ]
+    )
 
 
 def _arrays(results: Sequence[Any]) -> Iterator[Any]:

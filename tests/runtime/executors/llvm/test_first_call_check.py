@@ -17,6 +17,7 @@ from agc.runtime.executors.llvm.first_call_check import compared
 from agc.runtime.executors.llvm.moved_inputs import with_moved_constants
 from agc.runtime.executors.llvm.result_differences import difference
 from agc.runtime.executors.llvm.rounding_doubts import Doubts, Places
+from agc.runtime.ops.lists.tensor_array import PersistentArray
 from agc.runtime.ops.state import own_arrays
 from support.compiled_at_once import compile_at_once
 
@@ -277,6 +278,29 @@ def test_kinds_of_numbers_are_compared() -> None:
     assert unlike(np.float64(1), lambda x: x[2], x) == "number 0 is float64[], not float32[]"
     assert unlike(np.complex64(1 + 1j), lambda x: tf.complex(x, x)[2], x) == ""
     assert unlike(np.complex64(1 + 2j), lambda x: tf.complex(x, x)[2], x)
+
+
+def test_unwritten_elements_of_lists_are_zeros_in_native_code() -> None:
+    """Reading an unwritten element gives zeros in the plan, too."""
+    row = np.ones(2, np.float32)
+    native = PersistentArray([np.zeros(2, np.float32), row])
+    assert difference([native], [PersistentArray([None, row])], [PersistentArray([None, row])]) is None
+    assert difference([PersistentArray([row - 1] * 2)], [PersistentArray([None] * 2)]) is None
+    assert difference([PersistentArray([row] * 2)], [PersistentArray([None, row])]) is not None
+
+
+def test_a_loop_body_that_writes_a_list_agrees_with_its_plan(
+    hot: None, caplog: pytest.LogCaptureFixture
+) -> None:
+    rows = tf.TensorArray(tf.float32, 4, element_shape=[None])
+    body = tf.function(lambda i, rows, x: rows.write(i, x * 2.0))
+    graph = body.get_concrete_function(tf.constant(1), rows, tf.TensorSpec([None])).graph
+    runner = tiering.TieredRunner(graph, EXECUTORS["plan"](graph))
+    one = np.ones(3, np.float32)
+    for _ in range(20):
+        (found,) = runner.run([np.int32(1), PersistentArray([one, None, None, None]), one])
+    assert [item.tolist() for item in found.items() if item is not None][:2] == [[1.0] * 3, [2.0] * 3]
+    assert not caplog.text
 
 
 def test_native_code_that_always_falls_back_is_dropped(hot: None, monkeypatch: pytest.MonkeyPatch) -> None:
