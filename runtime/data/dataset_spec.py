@@ -62,6 +62,11 @@ class DatasetSpec(_ElementSpec):
         if shapes.as_dims(dataset_shape) != ():
             raise ValueError("a DatasetSpec describes one dataset: dataset_shape must be ()")
 
+    @staticmethod
+    def from_value(value: Any) -> DatasetSpec:
+        """Return the spec of a dataset."""
+        return DatasetSpec(value.element_spec)
+
     @property
     def value_type(self) -> type:
         return late_binding.data_dataset.Dataset

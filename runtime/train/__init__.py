@@ -17,7 +17,7 @@ from .checkpoint_manager import CheckpointManager
 from .checkpoint_reader import (
     CheckpointReader, checkpoints_iterator, list_variables, load_checkpoint, load_variable,
 )
-from .checkpoint_state import latest_checkpoint
+from .checkpoint_state import get_checkpoint_state, latest_checkpoint
 from .cluster_spec import ClusterSpec
 from .example import (
     BytesList, Example, Feature, FeatureList, FeatureLists, Features, FloatList, Int64List, SequenceExample,
@@ -30,8 +30,8 @@ from .trackable_view import TrackableView
 __all__ = [
     "BytesList", "Checkpoint", "CheckpointManager", "CheckpointOptions", "CheckpointReader", "ClusterSpec",
     "Example", "ExponentialMovingAverage", "Feature", "FeatureList", "FeatureLists", "Features", "FloatList",
-    "Int64List", "SequenceExample", "TrackableView", "checkpoints_iterator", "latest_checkpoint",
-    "list_variables", "load_checkpoint", "load_variable", "load_weights",
+    "Int64List", "SequenceExample", "TrackableView", "checkpoints_iterator", "get_checkpoint_state",
+    "latest_checkpoint", "list_variables", "load_checkpoint", "load_variable", "load_weights",
 ]
 
 _explain(__name__)

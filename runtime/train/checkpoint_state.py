@@ -118,3 +118,33 @@ def latest_checkpoint(
     state = CheckpointState.of(folder, latest_filename)
     path = state.absolute(state.latest) if state.latest else ""
     return path if path and exists(path) else None
+
+
+class ListedCheckpoints(NamedTuple):
+    """The checkpoints of a folder: the path of the latest, those of all, the oldest first, and a time in seconds."""
+
+    model_checkpoint_path: str
+    all_model_checkpoint_paths: list[str]
+    last_preserved_timestamp: float
+
+
+@export("train.get_checkpoint_state")
+def get_checkpoint_state(
+    checkpoint_dir: str | os.PathLike[str], latest_filename: str | None = None
+) -> ListedCheckpoints | None:
+    """Return the paths of a folder's checkpoints; None when there is no list of them.
+
+    Raises DataLossError for a damaged list.
+
+    >>> import agc.runtime as tf
+    >>> import tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> path = tf.train.Checkpoint(w=tf.Variable(1.0)).save(f"{folder}/ckpt")
+    >>> get_checkpoint_state(folder).all_model_checkpoint_paths == [path]
+    True
+    """
+    state = CheckpointState.of(os.fspath(checkpoint_dir), latest_filename)
+    if not state.latest:
+        return None
+    paths = list(map(state.absolute, state.all_paths))
+    return ListedCheckpoints(state.absolute(state.latest), paths, state.last_preserved or 0.0)

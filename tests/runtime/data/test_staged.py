@@ -240,6 +240,7 @@ def test_a_function_returns_a_dataset():
 
 def test_specs_are_input_signatures():
     spec = tf.data.DatasetSpec(tf.TensorSpec((), tf.int64))
+    assert tf.data.DatasetSpec.from_value(tf.data.Dataset.range(2)) == spec
     f = tf.function(total, input_signature=[spec])
     assert int(f(D.range(4))) == 6
     assert int(tf.function(total).get_concrete_function(spec)(D.range(4))) == 6

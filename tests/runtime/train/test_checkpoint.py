@@ -209,6 +209,16 @@ def test_latest_checkpoint_is_the_last_saved(tmp_path):
     assert tf.train.latest_checkpoint(tmp_path) is None
 
 
+def test_the_checkpoints_of_a_folder_are_listed(tmp_path):
+    assert tf.train.get_checkpoint_state(tmp_path) is None
+    manager = tf.train.CheckpointManager(tf.train.Checkpoint(v=tf.Variable(1.0)), tmp_path, max_to_keep=2)
+    paths = [manager.save() for _ in range(3)]
+    state = tf.train.get_checkpoint_state(str(tmp_path))
+    assert state.model_checkpoint_path == paths[-1]
+    assert state.all_model_checkpoint_paths == paths[1:]
+    assert state.last_preserved_timestamp > 0
+
+
 def test_a_missing_checkpoint_is_not_found(tmp_path):
     with pytest.raises(tf.errors.NotFoundError, match="there is no checkpoint"):
         tf.train.Checkpoint(v=tf.Variable(1.0)).restore(tmp_path / "none")
