@@ -31,6 +31,7 @@ from ..ir.traits import UPDATE
 from ..ir.value_types import TensorType
 from ..ops.framework.fusion_traits import works_on_elements
 from ..ops.framework.region_ops import CALL
+from .operand_numbers import FIXED, OperandNumbers, identity, is_given
 
 WORTH = 256
 """The number of operations that calls must save from being lowered again."""
@@ -93,18 +94,7 @@ class _Outliner:
 
     def __init__(self, graph: Graph, live: Sequence[Operation]) -> None:
         self._live = live
-        self._made: dict[Operand, int] = {}  # the operation of each value
-        self._several: dict[Operand, int] = {}  # the number of each result of operations that have several
-        self._last_use: dict[Operand, int] = {}
-        for i, operation in enumerate(live):
-            results = operation.outputs
-            for value in results:
-                self._made[value] = i
-            if len(results) > 1:
-                self._several.update(zip(results, itertools.count()))
-            for operand in operation.inputs:
-                self._last_use[operand] = i
-        self._last_use.update(dict.fromkeys(graph.outputs, len(live)))
+        self._numbers = OperandNumbers(live, graph.outputs)
 
     def calls(self, sequences: Sequence[_Sequence]) -> dict[int, tuple[int, Operation]]:
         """Return the calls, each with the position after its part, by the position of its first operation."""
@@ -166,52 +156,44 @@ class _Outliner:
 
     def _wired(self, start: int, stop: int) -> tuple[_Part, list[int]]:
         """Return a part, and where each operand of its operations comes from."""
-        given: dict[Hashable, tuple[int, Operand]] = {}
-        wires: list[int] = []
-        made, several = self._made, self._several
-        for operation in self._live[start:stop]:
-            for operand in operation.inputs:
-                maker = made.get(operand, -1)
-                if maker >= start:
-                    wires.append(maker - start)
-                    if operand in several:
-                        wires.append(several[operand])
-                elif type(operand) is Value or _is_given(operand):  # type: ignore[arg-type]
-                    number, _ = given.setdefault(_identity(operand), (-1 - len(given), operand))
-                    wires.append(number)
-        return _Part(start, stop, tuple([operand for _, operand in given.values()])), wires
+        given: dict[int, int] = {}
+        first = self._numbers.first_result[start]
+        wires = [
+            number - first if number >= first else given.setdefault(number, ~len(given))
+            for number in self._numbers.read_in(start, stop)
+        ]
+        given.pop(FIXED, None)
+        return _Part(start, stop, tuple(map(self._numbers.operand, given))), wires
 
-    def _results(self, part: _Part) -> set[tuple[int, int]]:
-        """Return the results of operations that are used after a part: position in the part, number of the result."""
-        return {
-            (i, number)
-            for i, operation in enumerate(self._live[part.start : part.stop])
-            for number, value in enumerate(operation.outputs)
-            if self._last_use.get(value, -1) >= part.stop
-        }
+    def _results(self, part: _Part) -> set[int]:
+        """Return the numbers of the results of a part, among those of its operations, that are used after it."""
+        uses = enumerate(self._numbers.last_uses_in(part.start, part.stop))
+        return {number for number, last_use in uses if last_use >= part.stop}
 
     def _outlined(self, parts: Sequence[_Part]) -> Iterator[tuple[int, tuple[int, Operation]]]:
         """Yield the calls that replace equal parts."""
         results = sorted(set().union(*map(self._results, parts)))
         columns = zip(*(part.given for part in parts), strict=True)
-        varies = [isinstance(some[0], Value) or len(set(map(_identity, some))) > 1 for some in columns]
+        varies = [isinstance(some[0], Value) or len(set(map(identity, some))) > 1 for some in columns]
         function = self._function(parts[0], results, varies)
         for part in parts:
             given = tuple([operand for operand, x in zip(part.given, varies, strict=True) if x])
-            outputs = tuple([self._live[part.start + i].outputs[number] for i, number in results])
+            first = self._numbers.first_result[part.start]
+            outputs = tuple([self._numbers.results[first + number] for number in results])
             origin = self._live[part.start].origin
             call = Operation(CALL, given, {}, outputs, (function,), origin)
             yield part.start, (part.stop, call)
 
-    def _function(self, part: _Part, results: Sequence[tuple[int, int]], varies: Sequence[bool]) -> Graph:
+    def _function(self, part: _Part, results: Sequence[int], varies: Sequence[bool]) -> Graph:
         """Return the function that computes a part from the operands that vary."""
         given = [operand for operand, is_input in zip(part.given, varies, strict=True) if is_input]
-        inputs = {_identity(each): _input(each) for each in given}
+        inputs = {identity(each): _input(each) for each in given}
         live = self._live[part.start : part.stop]
         operands = [operand for operation in live for operand in operation.inputs]
-        known: Substitution = {each: inputs[key] for each in operands if (key := _identity(each)) in inputs}
+        known: Substitution = {each: inputs[key] for each in operands if (key := identity(each)) in inputs}
         operations = tuple([renewed(each, known) for each in live])
-        outputs = [live[i].outputs[number] for i, number in results]
+        made = [*itertools.chain.from_iterable([each.outputs for each in live])]
+        outputs = [made[number] for number in results]
         return Graph("repeated", tuple(inputs.values()), operations, substitute(outputs, known))
 
 
@@ -224,7 +206,7 @@ def _symbols(graph: Graph) -> np.ndarray[Any, Any]:
     numbers: dict[Hashable, int] = {}
     for i in kinds.constant:
         known = [
-            (j, x) for j, x in enumerate(operations[i].inputs) if type(x) is Constant and not _is_given(x)
+            (j, x) for j, x in enumerate(operations[i].inputs) if type(x) is Constant and not is_given(x)
         ]
         key = (kinds.numbers[i], *[(j, value_keys.of_constant(x)) for j, x in known])
         if known:
@@ -249,19 +231,6 @@ def _is_plain(operand: Operand) -> bool:
         and None not in spec.shape
         and spec.dtype.kind in "biufc"
     )
-
-
-def _is_given(constant: Constant) -> bool:
-    """Return whether a constant may be an operand of a call: large ones of floats, unless they may be uniform."""
-    first = constant.value.flat[: value_keys.SMALL]
-    return (
-        constant.value.size > first.size and constant.dtype.kind in "fc" and bool((first != first[0]).any())
-    )
-
-
-def _identity(operand: Operand) -> Hashable:
-    """Return a key that equal values have in common."""
-    return value_keys.of_constant(operand) if isinstance(operand, Constant) else operand
 
 
 def _input(operand: Operand) -> Value:
