@@ -389,6 +389,10 @@ class Graph:
             self._live = live
         return live
 
+    def keep_live(self) -> None:
+        """Note that all operations are live."""
+        self._live = tuple(self.operations)
+
     def walk(self) -> Iterator[Operation]:
         """Yield every operation, including those in regions; those of a callee once, however often it is called."""
         pending, seen = [self], {self}

@@ -9,7 +9,7 @@ A large graph has few kinds, so what depends on the kind alone is found out once
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 
 from . import value_keys
 from .graph import Constant, Graph, Operation
@@ -18,8 +18,8 @@ from .graph import Constant, Graph, Operation
 class OperationKinds:
     """The kinds of a graph's operations, without those in regions.
 
-    `numbers` has the kind of each operation, and `first` the first operation of each kind. `constant` are the positions
-    of operations that read constants.
+    `numbers` has the kind of each operation, and `first` an operation of each kind. `constant` are the positions of
+    operations that read constants.
     """
 
     __slots__ = ("constant", "first", "keys", "numbers")
@@ -47,6 +47,16 @@ class OperationKinds:
                 self.constant.append(i)
         self.keys: list[Hashable] = [*known]
 
+    def reordered(self, before: Sequence[Operation], after: Sequence[Operation]) -> OperationKinds:
+        """Return the kinds of a graph's operations in another order."""
+        found = object.__new__(OperationKinds)
+        numbers = dict(zip(before, self.numbers, strict=True))
+        found.numbers = [numbers[operation] for operation in after]
+        found.first, found.keys = self.first, self.keys
+        constant = {before[i] for i in self.constant}
+        found.constant = [i for i, operation in enumerate(after) if operation in constant]
+        return found
+
 
 def kinds_of(graph: Graph) -> OperationKinds:
     """Return the kinds of the operations of a graph, which keeps them."""
@@ -55,6 +65,16 @@ def kinds_of(graph: Graph) -> OperationKinds:
         found = OperationKinds(graph)
         if type(graph.operations) is tuple:  # a tuple does not grow
             graph.kinds = found
+    return found
+
+
+def in_order(graph: Graph, operations: tuple[Operation, ...]) -> Graph:
+    """Return the graph with its live operations in another order, and with what is known of them."""
+    found = Graph(graph.name, graph.inputs, operations, graph.outputs)
+    found.keep_live()
+    kinds: OperationKinds | None = graph.kinds
+    if kinds is not None and len(operations) == len(graph.operations):
+        found.kinds = kinds.reordered(graph.operations, operations)
     return found
 
 

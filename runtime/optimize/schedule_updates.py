@@ -17,6 +17,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from ..ir.graph import Graph, Operand, Operation
+from ..ir.operation_kinds import in_order
 from ..ops.framework.fusion_traits import works_on_elements
 
 
@@ -27,7 +28,7 @@ def run(graph: Graph) -> Graph:
     if not updates:
         return graph
     order = tuple(_Order(live, updates).operations)
-    return graph if order == live else Graph(graph.name, graph.inputs, order, graph.outputs)
+    return graph if order == live else in_order(graph, order)
 
 
 def _updates(live: Sequence[Operation]) -> set[Operation]:

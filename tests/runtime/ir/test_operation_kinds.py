@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import agc.runtime as tf
 from agc.runtime.ir.graph import Graph
-from agc.runtime.ir.operation_kinds import OperationKinds, kinds_of, typical_operations
+from agc.runtime.ir.operation_kinds import OperationKinds, in_order, kinds_of, typical_operations
 from agc.runtime.ir.parser import parse
 
 STEPS = """\
@@ -48,3 +48,19 @@ def test_typical_operations_have_all_types_also_those_in_regions() -> None:
 
     graph = narrow_inside.get_concrete_function(tf.TensorSpec([])).graph
     assert types(graph) == {tf.bool, tf.float32, tf.bfloat16}
+
+
+def test_a_graph_in_another_order_keeps_its_kinds() -> None:
+    graph = parse(STEPS)
+    a, b, c, d, e, f, g = graph.operations
+    order = (e, a, f, b, c, d, g)
+    kinds_of(graph)
+    moved = in_order(graph, order)
+    assert moved.kinds.numbers == [3, 0, 4, 1, 0, 2, 2]
+    assert moved.kinds.constant == [5]
+    assert moved.live_operations() == order == moved.operations
+
+
+def test_kinds_that_are_not_known_are_found_in_the_new_order() -> None:
+    graph = parse(STEPS)
+    assert kinds_of(in_order(graph, graph.operations[::-1])).numbers == [0, 1, 2, 0, 3, 4, 3]
