@@ -1,8 +1,8 @@
 """Text of graphs for keys of the unit cache: equal texts have equal code. Each different operation is written once.
 
     a = tanh x        float32[2]             [["tanh", {}, [["float32[2]", null]]], …]
-    b = tanh a        float32[2]    ==>      0 0    the operation 0 of value 0
-    …                                        0 1    the operation 0 of value 1
+    b = tanh a        float32[2]    ==>      0 0 …    the operation 0, two times
+    …                                        0 1 …    of the values 0 and 1
 
 Names of values do not count. The text is shorter than JSON (../../ir/json_format.py), and no graph can be read from it.
 """
@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
+from itertools import chain, count
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from agc.autograph.disk_cache import digest
 
 from ...ir import value_keys
 from ...ir.attribute_json import array_data, attribute_data, attribute_from
-from ...ir.graph import Graph, Operand, Operation, Value
+from ...ir.graph import Constant, Graph, Operand, Operation, Value
 from ...ir.operation_kinds import kinds_of
 from ...ir.structured import is_call
 
@@ -56,33 +57,30 @@ class _Writer:
         return self._callees[graph]
 
     def graph(self, graph: Graph) -> None:
-        scope: dict[Operand, int] = {value: i for i, value in enumerate(graph.inputs)}
-        write = self.numbers.extend
-        write((len(scope), len(graph.operations), len(graph.outputs)))
+        """Write the kinds of all operations, which have the numbers of operands, all operands, and all regions."""
+        operations, write = graph.operations, self.numbers.extend
+        write((len(graph.inputs), len(operations), len(graph.outputs)))
         write([self._kind(value_keys.of_type(value), value) for value in graph.inputs])
         kinds = kinds_of(graph)
         known = [self._kind(key, first) for key, first in zip(kinds.keys, kinds.first, strict=True)]
-        for kind, operation in zip(kinds.numbers, graph.operations, strict=True):
-            self.numbers.append(known[kind])
-            self._operation(operation, scope)
-        write([self._operand(each, scope) for each in graph.outputs])
+        write([known[kind] for kind in kinds.numbers])
+        made = chain(graph.inputs, chain.from_iterable([each.outputs for each in operations]))
+        read = chain(chain.from_iterable([each.inputs for each in operations]), graph.outputs)
+        write(map(_Scope(self, zip(made, count())).__getitem__, read))  # without Python code for each operand
+        for operation in operations if any(each.regions for each in kinds.first) else ():
+            self._regions(operation)
 
-    def _operation(self, operation: Operation, scope: dict[Operand, int]) -> None:
-        self.numbers += [scope[x] if x in scope else self._operand(x, scope) for x in operation.inputs]
+    def _regions(self, operation: Operation) -> None:
         for region in operation.regions:
             if is_call(operation):
                 self.numbers.append(self.callee(region))
             else:
                 self.graph(region)
-        for value in operation.outputs:
-            scope[value] = len(scope)
 
-    def _operand(self, operand: Operand, scope: dict[Operand, int]) -> int:
-        """Return the number of a value of the graph, or a negative one of a constant."""
-        if isinstance(operand, Value):
-            return scope[operand]
-        key = value_keys.of_constant(operand)
-        self.constants.setdefault(key, operand.value)
+    def constant(self, constant: Constant) -> int:
+        """Return the number of a constant, a negative one."""
+        key = value_keys.of_constant(constant)
+        self.constants.setdefault(key, constant.value)
         return -1 - self._constants.setdefault(key, len(self._constants))
 
     def _kind(self, key: Hashable, item: Operation | Value) -> int:
@@ -91,6 +89,19 @@ class _Writer:
         if number == len(self.described):
             self.described.append(_of_operation(item) if isinstance(item, Operation) else _of_value(item))
         return number
+
+
+class _Scope(dict[Operand, int]):
+    """The numbers of the values of a graph, and of the constants that it reads."""
+
+    def __init__(self, writer: _Writer, values: Iterable[tuple[Operand, int]]) -> None:
+        super().__init__(values)
+        self._writer = writer
+
+    def __missing__(self, operand: Operand) -> int:
+        assert isinstance(operand, Constant)
+        self[operand] = self._writer.constant(operand)
+        return self[operand]
 
 
 def _of_operation(operation: Operation) -> list[Any]:
