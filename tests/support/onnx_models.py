@@ -24,6 +24,12 @@ OPSETS = (22, 28)
 """One that is two years old, and the newest that ONNX Runtime takes."""
 
 
+def loaded(content: bytes, folder: Path) -> Any:
+    """Return the function of a model, by a file in the folder."""
+    (folder / "m.onnx").write_bytes(content)
+    return agc.runtime.onnx.load(folder / "m.onnx")
+
+
 def session(content: bytes) -> Any:
     """Check a model, and load it."""
     onnx.checker.check_model(onnx.load_from_string(content), full_check=True)

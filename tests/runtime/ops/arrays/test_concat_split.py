@@ -5,12 +5,9 @@ from typing import Any
 import agc.runtime as tf
 import numpy as np
 import pytest
+from support.refusals import refuses
 
 x = tf.reshape(tf.range(6), [2, 3])
-
-
-def refuses(message: str) -> Any:
-    return pytest.raises(tf.errors.InvalidArgumentError, match=message)
 
 
 def traced_shapes(operation: Any, *specs: tf.TensorSpec) -> list[Any]:

@@ -6,13 +6,10 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.ops.arrays import gather_ops
+from support.refusals import refuses
 
 x = tf.reshape(tf.range(6), [2, 3])
 z = tf.reshape(tf.range(24), [2, 3, 4])
-
-
-def refuses(message: str) -> Any:
-    return pytest.raises(tf.errors.InvalidArgumentError, match=message)
 
 
 def test_gather_takes_slices_along_an_axis() -> None:

@@ -5,6 +5,7 @@ from typing import Any
 import agc.runtime as tf
 import numpy as np
 import pytest
+from support.refusals import refuses
 
 ARRAY = np.arange(24, dtype=np.int32).reshape(2, 3, 4)
 z = tf.constant(ARRAY)
@@ -16,10 +17,6 @@ KEYS = [
     np.s_[5:], np.s_[:-5], np.s_[-2:], np.s_[1::-1], np.s_[:, 2:0:-1], np.s_[()], np.s_[...],
     np.s_[np.int64(1), np.int32(2)], np.s_[1, None, ..., ::3],
 ]  # fmt: skip
-
-
-def refuses(message: str) -> Any:
-    return pytest.raises(tf.errors.InvalidArgumentError, match=message)
 
 
 @pytest.mark.parametrize("key", KEYS, ids=repr)

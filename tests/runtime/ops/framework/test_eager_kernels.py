@@ -15,6 +15,7 @@ from agc.runtime.executors.llvm.trial_times import TRIALS
 from agc.runtime.ops.framework import eager_calls
 from agc.runtime.ops.framework.eager_calls import EagerCall
 from agc.runtime.ops.framework.op import REGISTRY
+from support.eager_calls import kept_by
 
 pytestmark = pytest.mark.usefixtures("language")
 
@@ -26,11 +27,6 @@ def no_kernel_has_run(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 softmax = tf.nn.softmax  # an operation is registered at its first use
-
-
-def kept_by(name: str) -> list[Any]:
-    """Return the calls that an operation keeps."""
-    return [call for call in REGISTRY[name]._calls.values() if isinstance(call, EagerCall)]
 
 
 LARGE = np.random.default_rng(0).standard_normal((64, 1_000)).astype(np.float32)

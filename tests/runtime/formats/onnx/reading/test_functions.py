@@ -7,7 +7,7 @@ import numpy as np
 import onnx
 import pytest
 from onnx import AttributeProto, TensorProto, helper
-from support.onnx_models import results, results_of
+from support.onnx_models import loaded, results, results_of
 
 F = TensorProto.FLOAT
 OPSETS = [helper.make_opsetid("", 20), helper.make_opsetid("own", 1)]
@@ -57,11 +57,6 @@ def model(nodes, functions=(), inputs=(("x", F, [2, 3]),), outputs=(("y", F, ["m
     graph = helper.make_graph(list(nodes), "g", given, shown)
     made = helper.make_model(graph, opset_imports=OPSETS, functions=list(functions), ir_version=10)
     return made.SerializeToString()
-
-
-def loaded(content, folder):
-    (folder / "m.onnx").write_bytes(content)
-    return tf.onnx.load(folder / "m.onnx")
 
 
 CALLS = {

@@ -9,15 +9,10 @@ import pytest
 from agc.runtime.formats.onnx.model import encode
 from onnx import TensorProto, helper
 from support import programs
-from support.onnx_models import differences_after_a_round_trip, results, results_of
+from support.onnx_models import differences_after_a_round_trip, loaded, results, results_of
 
 FIXTURES = Path(__file__).parents[5] / "fixtures" / "onnx"
 F = TensorProto.FLOAT
-
-
-def loaded(content, folder):
-    (folder / "m.onnx").write_bytes(content)
-    return tf.onnx.load(folder / "m.onnx")
 
 
 def model_of(nodes, folder, inputs=(("x", F, [2, 3]),), outputs=("y",), constants=(), opset=17):
