@@ -20,9 +20,10 @@ from ... import dtypes, errors
 from ...core import shapes
 from ...core.export import export
 from ...core.tensor import Tensor
+from ...ir.graph import Constant
 from ...ir.value_types import TensorType
 from ...kernels import orders
-from ...kernels.orders import stable_order, take_along_last
+from ...kernels.orders import FEW, stable_order, take_along_last
 from ..framework.attribute_parsers import READERS, Axis, DType
 from ..framework.cached_dispatch import cached_dispatch
 from ..framework.op import Input, Ints, Name, Same, op
@@ -156,6 +157,24 @@ def _(input: Array, k: Array, index_type: dtypes.DType) -> tuple[Array, Array]:
     _check_columns(count, input.shape[-1])
     indices = stable_order(input, -1, is_descending=True, count=count)
     return take_along_last(input, indices), indices.astype(index_type.numpy)
+
+
+@largest.specialize
+def _(inputs: list[Any], index_type: dtypes.DType) -> Any:
+    """Return the kernel for few elements in one shape, which `stable_order` leaves to NumPy."""
+    x, k = inputs
+    if type(k) is not Constant or not shapes.is_static(x.shape) or not 0 < math.prod(x.shape) <= FEW:
+        return None
+    count, last, kind = int(k.value), x.shape[-1] - 1, index_type.numpy
+    if count == 0:
+        return None
+    rows = np.arange(0, math.prod(x.shape), x.shape[-1]).reshape(*x.shape[:-1], 1)
+
+    def kernel(x: Array, k: Array) -> tuple[Array, Array]:
+        indices = last - x[..., ::-1].argsort(-1, "stable")[..., : -count - 1 : -1]
+        return x.reshape(-1).take(indices + rows), indices.astype(kind)
+
+    return kernel
 
 
 largest.gradient(lambda dy, y, input, k, index_type: (put_along(dy[0], y[1], shape_of(input), -1), None))

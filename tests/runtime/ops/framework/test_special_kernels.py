@@ -81,3 +81,17 @@ def test_tiles_and_masks() -> None:
     for mask in (x[:, 0, 0] > 5, x[:, :, 0] > 5, x > 50):
         assert is_same("boolean_mask", [x, mask], {}, axis=0)
     assert is_same("boolean_mask", [x, x[:, 0, 0]], {}, axis=0) is None
+
+
+@pytest.mark.parametrize("dtype", [tf.float32, tf.float64, tf.int32, tf.uint8], ids=lambda dtype: dtype.name)
+def test_the_largest(dtype: tf.DType) -> None:
+    op: Any = find("top_k")
+    for shape in SHAPES[1:-2]:
+        for x in samples(shape, dtype):
+            for count in range(1, shape[-1] + 1):
+                k = np.array(count, np.int32)
+                inputs = [TensorType(dtype, shape), Constant(k)]
+                special = op.special(inputs, index_type=tf.int64)
+                for found, expected in zip(special(x, k), op.compute(x, k, tf.int64), strict=True):
+                    assert found.dtype == expected.dtype
+                    np.testing.assert_array_equal(found, expected)
