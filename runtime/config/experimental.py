@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..core.device_spec import DeviceSpec
 from ..core.missing_names import explain as _explain
 from . import optimizer
 from .devices import LogicalDeviceConfiguration as VirtualDeviceConfiguration
@@ -34,6 +35,37 @@ def get_device_details(device: PhysicalDevice) -> dict[str, Any]:
     if device not in list_physical_devices():
         raise ValueError(f"Unrecognized device: {device!r}")
     return {}
+
+
+def get_memory_info(device: str) -> dict[str, int]:
+    """Return the bytes of memory that a device has given out, now and at most: 0 for a CPU, whose memory is Python's.
+
+    Raises ValueError for a name of no device, such as that of a GPU.
+
+    >>> get_memory_info("CPU:0")
+    {'current': 0, 'peak': 0}
+    >>> get_memory_info("GPU:0")
+    Traceback (most recent call last):
+        ...
+    ValueError: No matching devices found for 'GPU:0'
+    """
+    name = DeviceSpec.from_string(f"/device:{device}" if device[:1].isalpha() else device)
+    if name.device_type is None or name.device_index is None:
+        raise ValueError(
+            f"Failed parsing device name: {device!r}. It needs a type and an index, such as 'CPU:0'."
+        )
+    known = [DeviceSpec.from_string(each.name) for each in list_logical_devices()]
+    if (name.device_type, name.device_index) not in [(each.device_type, each.device_index) for each in known]:
+        raise ValueError(f"No matching devices found for {device!r}")
+    return {"current": 0, "peak": 0}
+
+
+def reset_memory_stats(device: str) -> None:
+    """Forget the peak of `get_memory_info`, which is 0. Raises ValueError for a name of no device.
+
+    >>> reset_memory_stats("CPU:0")
+    """
+    get_memory_info(device)
 
 
 def get_memory_growth(device: PhysicalDevice) -> bool:
@@ -134,10 +166,11 @@ def set_synchronous_execution(enable: bool | None) -> None:
 
 
 __all__ = [
-    "VirtualDeviceConfiguration", "enable_op_determinism", "enable_tensor_float_32_execution", "get_device_details",
-    "get_device_policy", "get_memory_growth", "get_synchronous_execution", "get_virtual_device_configuration",
-    "get_visible_devices", "list_logical_devices", "list_physical_devices", "set_device_policy", "set_memory_growth",
-    "set_synchronous_execution", "set_virtual_device_configuration", "set_visible_devices",
+    "VirtualDeviceConfiguration", "enable_op_determinism", "enable_tensor_float_32_execution",
+    "get_device_details", "get_device_policy", "get_memory_growth", "get_memory_info",
+    "get_synchronous_execution", "get_virtual_device_configuration", "get_visible_devices",
+    "list_logical_devices", "list_physical_devices", "reset_memory_stats", "set_device_policy",
+    "set_memory_growth", "set_synchronous_execution", "set_virtual_device_configuration", "set_visible_devices",
     "tensor_float_32_execution_enabled",
 ]  # fmt: skip
 

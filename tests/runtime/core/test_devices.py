@@ -161,6 +161,15 @@ class TestLists:
             tf.config.experimental.set_memory_growth(cpu, True)
         assert tf.config.experimental.get_device_details(cpu) == {}
 
+    def test_memory_of_devices(self):
+        for name in (CPU, "/device:CPU:0", "CPU:0"):
+            assert tf.config.experimental.get_memory_info(name) == {"current": 0, "peak": 0}
+        with pytest.raises(ValueError, match="No matching devices found for 'GPU:0'"):
+            tf.config.experimental.reset_memory_stats("GPU:0")
+        for name in ("CPU", "foo"):
+            with pytest.raises(ValueError, match="Failed parsing device name"):
+                tf.config.experimental.get_memory_info(name)
+
     def test_queries_about_gpus_and_builds(self):
         assert not tf.test.is_gpu_available() and not tf.test.is_built_with_cuda()
         assert tf.test.gpu_device_name() == ""
