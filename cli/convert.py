@@ -19,7 +19,7 @@ from agc import autograph
 
 from . import color, convert_package, output, parallel, sources, watch
 from .errors import BAD_USAGE, FAILED, OK, no_pass, problem, show
-from .options import color_option
+from .options import SpelledCommand, color_option
 
 HELP = """Print the code that agc generates from FILE (`-` is stdin).
 
@@ -48,12 +48,7 @@ def complete_pass(ctx: click.Context, param: click.Parameter, incomplete: str) -
     return [name for name in autograph.PASSES if name.startswith(incomplete)]
 
 
-class ConvertCommand(click.Command):
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, sources.spelled(args))
-
-
-@click.command(cls=ConvertCommand, help=HELP, short_help="Print the generated code.")
+@click.command(cls=SpelledCommand, help=HELP, short_help="Print the generated code.")
 @click.argument("file", type=click.Path(allow_dash=True))
 @click.option(
     "-f", "--function", metavar="NAME", help="Convert only this function or class; a method is CLASS.METHOD."

@@ -21,6 +21,7 @@ import click
 from . import call_function, output, sources, user_code
 from .arguments import parse
 from .errors import BAD_USAGE, FAILED, OK, CommandError, listing, problem
+from .options import SpelledCommand
 
 HELP = """Write one HTML page that shows a function from source to plan.
 
@@ -39,13 +40,8 @@ Examples:
 """
 
 
-class ExploreCommand(click.Command):
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, sources.spelled(args))
-
-
 @click.command(
-    cls=ExploreCommand, help=HELP, short_help="Write a page that shows a function in all its forms."
+    cls=SpelledCommand, help=HELP, short_help="Write a page that shows a function in all its forms."
 )
 @click.argument("target", metavar="FILE::FUNCTION", type=click.Path(allow_dash=True))
 @click.argument("args", metavar="[ARGS]...", nargs=-1, type=click.UNPROCESSED)

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import click
 
-from . import color
+from . import color, sources
+
+
+class SpelledCommand(click.Command):
+    """A command whose arguments may be negative numbers and `-::f`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, sources.spelled(args))
 
 
 def _choose_color(ctx: click.Context, param: click.Parameter, choice: str) -> None:
