@@ -2,7 +2,7 @@
 
     y = random_uniform [3] [seed=7, seed2=1, …]          s = read_variable stream
                                                  ==>     y = stateless_random_uniform [3], s
-                                                         s.1 = stream_behind s, y
+                                                         s.1 = stream_after_drawing s, y
                                                          _ = assign_variable stream, s.1
 
 The state of a stream consists of three numbers, as in generators: the two halves of the counter, low half
@@ -22,7 +22,7 @@ from ..ir.op_def import OpDef
 from ..ir.value_types import TensorType, VariableType
 from ..kernels.random.seeds import Key
 from ..ops.framework.region_ops import CALL, COND, SWITCH, WHILE
-from ..ops.random.rng_state import stream_after, stream_behind
+from ..ops.random.rng_state import stream_after, stream_after_drawing
 from ..ops.random.stateful import (
     random_categorical,
     random_integers,
@@ -149,5 +149,5 @@ def _drawn(operation: Operation, stream: Value) -> Iterator[Operation]:
         yield made(read_variable, [stream], {}, state)
         kept = {"dtype": attrs["dtype"]} if drawing.keeps_dtype else {}
         yield made(drawing.stateless, drawing.inputs(operation.inputs, state), kept, drawn)
-        yield made(stream_behind, [state, drawn], {"drawing": operation.type}, after)
+        yield made(stream_after_drawing, [state, drawn], {"drawing": operation.type}, after)
     yield made(assign_variable, [stream, after], {}, assigned)

@@ -1,8 +1,8 @@
 """States of random streams as values; native code uses them in place of stream and generator objects.
 
-s                                 [counter, lower half first; key]
+s                                  [counter, lower half first; key]
 y = stateless_normal [3], s
-s.1 = stream_behind s, y          the state after drawing y
+s.1 = stream_after_drawing s, y    the state after drawing y
 """
 
 from __future__ import annotations
@@ -73,18 +73,20 @@ def _(variable: Any, blocks: Array) -> Array:
 
 
 @op
-def stream_behind(state: Input, drawn: Input, drawing: str, name: Name = None) -> TensorType:
+def stream_after_drawing(state: Input, drawn: Input, drawing: str, name: Name = None) -> TensorType:
     """Return the state of a stream after the operation `drawing` has drawn `drawn` from it.
 
-    >>> stream_behind(np.array([5, 0, 1]), np.zeros(3), "random_uniform").numpy().tolist()
+    >>> stream_after_drawing(np.array([5, 0, 1]), np.zeros(3), "random_uniform").numpy().tolist()
     [773, 0, 1]
     """
-    require_dtype(state, STATES, "stream_behind")
+    require_dtype(state, STATES, "stream_after_drawing")
     return TensorType(dtypes.int64, (3,))
 
 
-stream_behind.kernel(lambda state, drawn, drawing: _moved(state, blocks_after(drawing, np.shape(drawn))))
-stream_behind.no_gradient("the state of a random stream is discrete")
+stream_after_drawing.kernel(
+    lambda state, drawn, drawing: _moved(state, blocks_after(drawing, np.shape(drawn)))
+)
+stream_after_drawing.no_gradient("the state of a random stream is discrete")
 
 
 @op

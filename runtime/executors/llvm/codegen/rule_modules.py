@@ -46,7 +46,7 @@ _OPERATIONS = {
         "broadcast_to concat ensure_shape expand_dims matrix_transpose meshgrid optimization_barrier reshape "
         "reverse roll squeeze stack tile transpose"
     ),
-    "rng_state": "stream_after stream_behind",
+    "rng_state": "stream_after stream_after_drawing",
     "scans": "argmax argmin cumprod cumsum",
     "scatter": (
         "put_along put_back put_back_nd scatter_nd scattered take_along tensor_scatter_nd_add "

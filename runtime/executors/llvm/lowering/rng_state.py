@@ -1,6 +1,8 @@
 """Lower the state of random streams: advance a 128-bit counter, and keep the key.
 
-stream_behind s, y    ==>    low + blocks, high + carry, key        the number of blocks follows from the shape of y
+    stream_after_drawing s, y    ==>    low + blocks, high + carry, key
+
+The number of blocks follows from the shape of `y`.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ def _moved(region: Region, state: LazyValue, blocks: Register) -> LazyValue:
     return result
 
 
-@lowers("stream_behind")
+@lowers("stream_after_drawing")
 def _(region: Region, operation: Operation, state: LazyValue, drawn: LazyValue) -> LazyValue:
     return _moved(region, state, region.e.word(blocks_after(operation.attrs["drawing"], drawn.shape)))
 

@@ -183,7 +183,7 @@ def _truncated(blocks: _Blocks, count: int, wide: dtypes.DType) -> Array:
     return lax.while_loop(lambda state: (state[1] < size).any(), step, start)[2].reshape(-1)
 
 
-@lowers("stream_behind")
+@lowers("stream_after_drawing")
 def _(site: Any, state: Array, drawn: Array) -> Array:
     return _moved(state, blocks_after(site.attrs["drawing"], drawn.shape))
 

@@ -12,7 +12,7 @@ from .shapes import cast, scalar
 direct("random_index_shuffle=RandomIndexShuffle")
 
 refuse(
-    "stream_state stream_after stream_behind",
+    "stream_state stream_after stream_after_drawing",
     "the state of a random stream; compilers make it, no program has it",
 )
 
