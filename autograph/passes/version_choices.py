@@ -10,7 +10,11 @@
 
 No graph begins inside of statements that neither suspend the function nor contain a `with` block. The passes change
 what is inside of a mark. `conversion/statement_versions.py` replaces it by a choice between the converted version and
-the user's version, so this pass serves compiled code only."""
+the user's version, so this pass serves compiled code only.
+
+A mark contains a `return` only if the `return` is the first one of the function, and no block but `with` is around it.
+Other blocks become functions, and so does the code after a `return`: the user's `return` would leave these functions.
+"""
 
 from __future__ import annotations
 
@@ -42,10 +46,9 @@ from ..syntax.tree_queries import (
 )
 from ..syntax.versioned import VersionedBlock, VersionedValue
 
-# Nested functions have both versions already. A `return` may be lowered to assignments, and an annotated variable may
-# become one of the function around.
+# Nested functions have both versions already. An annotated variable may become one of the function around.
 _SCOPES = (*FUNCTIONS, gast.ClassDef, gast.Global, gast.Nonlocal)
-_KEPT = frozenset({*SUSPENSIONS, *WITHS, *ASYNC, *_SCOPES, gast.Return, gast.AnnAssign})
+_KEPT = frozenset({*SUSPENSIONS, *WITHS, *ASYNC, *_SCOPES, gast.AnnAssign})
 _LISTS = (gast.ListComp, gast.SetComp, gast.DictComp)
 _LOGIC = (gast.BoolOp, gast.UnaryOp, gast.IfExp, gast.Compare)
 _CHANGED = (*_LOGIC, *_LISTS, gast.GeneratorExp, gast.Call, gast.Subscript, gast.If, gast.Match, *LOOPS)
@@ -75,22 +78,26 @@ def _split(node: Any) -> Any:
     if not isinstance(node, DEFINITIONS) or not may_begin_graph(node) or reads_own_frame(node.body):
         return new
     start = docstring_end(new.body)
-    return evolve(new, body=[*new.body[:start], *_block(new.body[start:])])
+    return evolve(new, body=[*new.body[:start], *_block(new.body[start:], returns=True)])
 
 
-def _block(body: Statements) -> Statements:
-    """Return a block in which each run of statements that no graph can interrupt is marked."""
+def _block(body: Statements, returns: bool = False) -> Statements:
+    """Return a block in which each run of statements that no graph can interrupt is marked.
+
+    With `returns`, a mark may contain the first `return`."""
     new: Statements = []
     run: Statements = []
     is_changed = False
     for statement in body:
         nodes = inside(statement)
         kinds = {*map(type, nodes)}
-        if _is_uninterrupted(statement, nodes, kinds):
+        if _is_uninterrupted(statement, nodes, kinds) and (returns or gast.Return not in kinds):
             run.append(statement)
             is_changed |= not kinds.isdisjoint(_CHANGED)
         else:
-            new += [*_marked(run, is_changed), _statement(statement)]
+            returns &= not contains(run, gast.Return)
+            new += [*_marked(run, is_changed), _statement(statement, returns)]
+            returns &= gast.Return not in kinds
             run, is_changed = [], False
     return new + _marked(run, is_changed)
 
@@ -99,12 +106,12 @@ def _marked(run: Statements, is_changed: bool) -> Statements:
     return [at(VersionedBlock(run), run[0])] if is_changed else run
 
 
-def _statement(statement: Any) -> Any:
+def _statement(statement: Any, returns: bool = False) -> Any:
     """Return a statement that is not marked as a whole."""
     if isinstance(statement, (*FUNCTIONS, gast.ClassDef)):
         return statement
     if is_compound(statement):
-        statement = with_blocks(statement, _blocks(statement))
+        statement = with_blocks(statement, _blocks(statement, returns and isinstance(statement, WITHS)))
         field = "test"
     else:
         field = "value"
@@ -112,12 +119,12 @@ def _statement(statement: Any) -> Any:
     return statement if value is None else evolve(statement, **{field: _expression(value)})
 
 
-def _blocks(statement: Any) -> list[Statements]:
+def _blocks(statement: Any, returns: bool) -> list[Statements]:
     if isinstance(statement, gast.If) and not contains(statement, (*SUSPENSIONS, *ASYNC)):
         match statement.orelse:
             case [gast.If() as elif_]:  # a chain of `elif` is staged as a whole
                 return [_block(statement.body), [_statement(elif_)]]
-    return [_block(part) for part in blocks(statement)]
+    return [_block(part, returns) for part in blocks(statement)]
 
 
 def _expression(node: Any) -> Any:

@@ -75,6 +75,19 @@ def in_a_loop(names):
     return seen, last, lambda: names
 
 
+def first_above(xs, limit):
+    with warnings.catch_warnings():
+        for x in xs:
+            if helper(x) > limit:
+                return x
+    return None
+
+
+def test_a_loop_with_the_first_return_runs_as_it_is_at_rest(at_rest):
+    assert frames_of(convert(first_above), [1, 2, 3], 3) == ["first_above", "helper", "helper"]
+    assert convert(first_above)([1, 2], 9) is None
+
+
 @pytest.mark.parametrize("names", [["a", "aa"], ["a", "ab", "bb"]])
 def test_blocks_around_a_with_block_choose_versions(at_rest, names):
     def end(f):
