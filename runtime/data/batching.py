@@ -25,14 +25,24 @@ def check_size(size: Any) -> None:
         raise errors.InvalidArgumentError("Batch size must be greater than zero.")
 
 
-def divided(count: int, size: Any, drop: bool) -> int:
-    """Return the number of batches of `count` elements."""
-    if count < 0 or not isinstance(size, int):
-        return count if count < 0 else UNKNOWN
-    return count // size if drop else -(-count // size)
+class FixedBatches(PipelineStage):
+    """The base class of stages whose batches have `size` elements; `drop` leaves out a shorter last one."""
+
+    source: PipelineStage
+    size: Any
+    drop = False
+
+    def check(self) -> None:
+        check_size(self.size)
+
+    def cardinality(self) -> int:
+        count = self.source.cardinality()
+        if count < 0 or not isinstance(self.size, int):
+            return count if count < 0 else UNKNOWN
+        return count // self.size if self.drop else -(-count // self.size)
 
 
-class Batched(PipelineStage):
+class Batched(FixedBatches):
     """`batch`: elements stacked along a new first axis."""
 
     name = "_BatchDataset"
@@ -44,9 +54,6 @@ class Batched(PipelineStage):
         if is_parallel:
             self.name = "_ParallelBatchDataset"
 
-    def check(self) -> None:
-        check_size(self.size)
-
     def elements(self) -> Elements:
         blocks = self.source.blocks(self.size)
         if blocks is None:
@@ -54,9 +61,6 @@ class Batched(PipelineStage):
         if not self.drop:
             return blocks
         return (block for block in blocks if len(block[0]) == self.size)
-
-    def cardinality(self) -> int:
-        return divided(self.source.cardinality(), self.size, self.drop)
 
 
 class Batches(Elements):
@@ -75,7 +79,7 @@ class Batches(Elements):
         return self.stack(rows)
 
 
-class PaddedBatched(PipelineStage):
+class PaddedBatched(FixedBatches):
     """`padded_batch`: elements padded to one shape, then stacked."""
 
     name = "_PaddedBatchDataset"
@@ -92,9 +96,6 @@ class PaddedBatched(PipelineStage):
         packed = _repacked(source.spec, iter(leaves))
         self.spec = Parts(packed, "padded_batch").batched(size if drop else None)
 
-    def check(self) -> None:
-        check_size(self.size)
-
     def elements(self) -> Elements:
         rows = self.source.elements()
         return Batches(rows, itertools.repeat(self.size), self.drop, self._stack)
@@ -105,9 +106,6 @@ class PaddedBatched(PipelineStage):
             _padded(column, dims, value, i)
             for i, (column, dims, value) in enumerate(zip(columns, self.padded, self.values, strict=True))
         ]
-
-    def cardinality(self) -> int:
-        return divided(self.source.cardinality(), self.size, self.drop)
 
 
 def _repacked(spec: Any, leaves: Iterator[Any]) -> Any:

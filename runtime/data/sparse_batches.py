@@ -12,12 +12,12 @@ from .. import errors
 from ..core import shapes
 from ..core.tensor_spec import TensorSpec
 from ..sparse.tensor import SparseTensorSpec
-from .batching import Batches, check_size, divided
+from .batching import Batches, FixedBatches
 from .element_spec import Row
 from .pipeline_stage import Elements, PipelineStage
 
 
-class SparseBatched(PipelineStage):
+class SparseBatched(FixedBatches):
     """A stage that stacks dense elements of at most the shape `row_shape` to a sparse tensor, with all their values."""
 
     name = "_DenseToSparseBatchDataset"
@@ -34,9 +34,6 @@ class SparseBatched(PipelineStage):
             )
         self.spec = SparseTensorSpec([None, *self.row], spec.dtype)
 
-    def check(self) -> None:
-        check_size(self.size)
-
     def elements(self) -> Elements:
         return Batches(self.source.elements(), itertools.repeat(self.size), False, self._stack)
 
@@ -51,9 +48,6 @@ class SparseBatched(PipelineStage):
         indices = [np.insert(_coordinates(array), 0, number, axis=1) for number, array in enumerate(arrays)]
         values = np.concatenate([array.reshape(-1) for array in arrays])
         return [np.concatenate(indices), values, np.array([len(rows), *size], np.int64)]
-
-    def cardinality(self) -> int:
-        return divided(self.source.cardinality(), self.size, False)
 
 
 def _coordinates(array: Any) -> Any:
