@@ -49,9 +49,9 @@ class SpmdProgram(XlaProgram):
 
     def trace(self) -> None:
         """Let JAX trace the program. Raise `CannotCompileError` with the reasons if that is impossible."""
-        count = self.axis.size if self.axis is not None else 1
+        size = self._sharding.mesh.size
         specs = [
-            jax.ShapeDtypeStruct((count, *(value.shape or ())), value.dtype.numpy)
+            jax.ShapeDtypeStruct((size, *(value.shape or ())), value.dtype.numpy)
             for value in self.graph.inputs
         ]
         with wide():
