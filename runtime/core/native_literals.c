@@ -5,11 +5,7 @@
    [1, 2.5]                   →   float32[2]
    [1, 2**40], [1e39], [[1], 2], [x]   →   None: conversion.py has the rules for these, and the errors */
 
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
-
-#define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
-#include <numpy/arrayobject.h>
+#include "numpy_2.h"
 
 #include <math.h>
 

@@ -6,11 +6,7 @@
    NumPy's blocks begin at any multiple of 16. Then half of the vectors that an instruction reads or writes are on two
    cache lines, and a sum of arrays in the cache takes twice as long. Only kernels get such memory: fp_errors.py. */
 
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
-
-#define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
-#include <numpy/arrayobject.h>
+#include "numpy_2.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -3,12 +3,9 @@
 #ifndef AGC_NATIVE_TENSORS_H
 #define AGC_NATIVE_TENSORS_H
 
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
-#include <structmember.h>
+#include "numpy_2.h"
 
-#define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
-#include <numpy/arrayobject.h>
+#include <structmember.h>
 
 static PyTypeObject *Tensor;                 /* EagerTensor, once `set_tensor_class` has run */
 static Py_ssize_t array_offset, kind_offset; /* of its slots `_array` and `_kind` */

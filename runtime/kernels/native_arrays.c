@@ -7,11 +7,7 @@
    Other arrays are left to NumPy: of objects, of different types, and those that are not contiguous. joins.py and rows.py
    compute the same with NumPy. */
 
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
-
-#define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
-#include <numpy/arrayobject.h>
+#include "../core/numpy_2.h"
 
 #include <stdint.h>
 #include <string.h>

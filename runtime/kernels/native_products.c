@@ -11,11 +11,7 @@
    packs the rows and columns of each part anew, and the packing takes more of the time the smaller the parts are.
    Products of few rows get small parts, which OpenBLAS multiplies without packing. */
 
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
-
-#define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
-#include <numpy/arrayobject.h>
+#include "../core/numpy_2.h"
 
 #include "native_forks.h"
 

@@ -7,11 +7,7 @@
 
    rows.py computes the same with NumPy, which is slower: `ufunc.at` has a fast loop for vectors only. */
 
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
-
-#define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
-#include <numpy/arrayobject.h>
+#include "../core/numpy_2.h"
 
 #include <stdint.h>
 

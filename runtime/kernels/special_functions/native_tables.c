@@ -10,11 +10,7 @@
    `side` is the sign bit. A row has the coefficients, and the function of the interval's first number, which may be an
    exact zero. tables.py makes the rows. */
 
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
-
-#define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
-#include <numpy/arrayobject.h>
+#include "../../core/numpy_2.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -7,11 +7,7 @@
 
    packed.py computes the same in Python. All take and return contiguous vectors. */
 
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
-
-#define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
-#include <numpy/arrayobject.h>
+#include "../../core/numpy_2.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -8,11 +8,7 @@
    Elements outside of x are skipped. `geometry` has, for both axes, the sizes of the window, the strides, the dilations,
    and the padding before the first element. windows.py calls it, for parts of the batch that threads share. */
 
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
-
-#define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
-#include <numpy/arrayobject.h>
+#include "../../core/numpy_2.h"
 
 #define BLOCK 32 /* channels whose sums stay in registers */
 
