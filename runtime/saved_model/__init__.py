@@ -26,8 +26,7 @@ from .load import contains_saved_model, load
 from .options import LoadOptions, SaveOptions
 from .save import save
 from .signatures import DEFAULT as DEFAULT_SERVING_SIGNATURE_DEF_KEY
-
-SERVING = "serve"
+from .tags import SERVING
 
 __all__ = [
     "Asset", "DEFAULT_SERVING_SIGNATURE_DEF_KEY", "LoadOptions", "SERVING", "SaveOptions", "contains_saved_model",

@@ -18,6 +18,7 @@ from .asset import Asset
 from .function_serialization import RestoredFunction, restored_function
 from .restored_object import CallableObject, RestoredObject, check_nesting
 from .signatures import LoadedSignature
+from .tags import SERVING, chosen
 from .tensorflow_files import FILE as TENSORFLOW_FILE
 from .tensorflow_model import load_tensorflow_model
 
@@ -29,7 +30,8 @@ def load(export_dir: Any, tags: Any = None, options: Any = None) -> Any:
 
     Args:
         export_dir: the folder.
-        tags: the tags of one of several graphs of a model of TensorFlow; otherwise accepted.
+        tags: the tags of one of several graphs of a model of TensorFlow; a model of agc has one graph, with the tag
+            "serve".
         options: `LoadOptions`.
 
     Returns an object with the same children and functions under the same names, and `signatures`, a dict of
@@ -38,7 +40,8 @@ def load(export_dir: Any, tags: Any = None, options: Any = None) -> Any:
 
     Raises FileNotFoundError when there is no model, DataLossError when it is damaged or was saved by a newer version,
     UnimplementedError for a model of TensorFlow with operations that are not supported; it lists all of them. Raises
-    UnavailableError if another process replaces the model while it is read, again and again.
+    UnavailableError if another process replaces the model while it is read, again and again, and ValueError for tags
+    that no graph of the model has.
 
     >>> import agc.runtime as tf
     >>> import tempfile
@@ -53,6 +56,7 @@ def load(export_dir: Any, tags: Any = None, options: Any = None) -> Any:
         return load_tensorflow_model(folder, tags)
     for _ in range(_TRIES):
         reader = file_format.Reader(folder)
+        chosen(tags, [frozenset([SERVING])], folder)
         try:
             with reading(reader.index):
                 loader = _Loader(reader)

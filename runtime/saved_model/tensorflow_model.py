@@ -39,6 +39,7 @@ from .saved_objects import DICT, LIST, TUPLE, SavedObjects, SavedValues
 from .session_model import load_session_model
 from .signatures import LoadedSignature
 from .table_initializers import check_initializer
+from .tags import chosen
 from .tensorflow_files import FILE, asset_path, importing
 
 _SIGNATURES = "signatures"
@@ -47,29 +48,20 @@ _SIGNATURES = "signatures"
 def load_tensorflow_model(folder: Path, tags: Any) -> Any:
     """Return the object of a saved model of TensorFlow.
 
-    Raises DataLossError for damaged files, UnimplementedError with a list of all operations that are not supported.
+    Raises DataLossError for damaged files, UnimplementedError with a list of all operations that are not supported,
+    and ValueError for tags that no graph has.
     """
     path = folder / FILE
     with importing(path):
         model = SavedModel.FromString(regular_files.read(path))
-        graph = _chosen(model, tags, path)
+        graphs = {frozenset(each.meta_info_def.tags): each for each in model.meta_graphs}
+        if not graphs:
+            raise ValueError("the model has no graph")
+    graph: MetaGraphDef = graphs[chosen(tags, graphs, folder)]
+    with importing(path):
         if not graph.HasField("object_graph_def"):
             return load_session_model(folder, graph)
         return _Loader(folder, graph).root()
-
-
-def _chosen(model: SavedModel, tags: Any, path: Path) -> MetaGraphDef:
-    """Return the graph with these tags; without tags the only one, or that for serving."""
-    graphs: dict[Any, MetaGraphDef] = {frozenset(each.meta_info_def.tags): each for each in model.meta_graphs}
-    if tags is not None:
-        wanted = frozenset([tags] if isinstance(tags, str) else tags)
-    else:
-        wanted = next(iter(graphs)) if len(graphs) == 1 else frozenset(["serve"])
-    if wanted not in graphs:
-        raise ValueError(
-            f"{path} has no graph with the tags {sorted(wanted)}; it has {[sorted(each) for each in graphs]}"
-        )
-    return graphs[wanted]
 
 
 class _Loader:

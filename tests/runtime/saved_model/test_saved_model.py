@@ -86,6 +86,17 @@ def test_a_loaded_model_computes_the_same(model, folder):
     assert int(loaded.steps) == 4  # its own, which was 2 when it was saved
 
 
+@pytest.mark.parametrize("tags", [None, "serve", ["serve"], {"serve"}])
+def test_a_model_has_the_tag_serve(folder, tags):
+    assert tf.saved_model.load(folder, tags=tags).steps.dtype is tf.int32
+
+
+@pytest.mark.parametrize("tags", ["foo", ["foo"], ["serve", "gpu"], []])
+def test_tags_that_the_model_lacks_are_refused(folder, tags):
+    with pytest.raises(ValueError, match=r"incompatible argument to `tags`.* has graphs .*\[\['serve'\]\]"):
+        tf.saved_model.load(folder, tags=tags)
+
+
 def test_loading_needs_no_code_of_the_model(folder):
     program = (
         "import sys, agc.runtime as tf\n"
