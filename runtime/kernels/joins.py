@@ -56,11 +56,15 @@ def stacked(arrays: Sequence[Array], axis: int) -> Array:
 
 def _stacked(arrays: Sequence[Array], axis: int) -> Array:
     first = arrays[0]
+    if axis == 0 and first.dtype.kind in "biufc":
+        return np.array(arrays)
+    if any(np.shape(array) != np.shape(first) for array in arrays):
+        raise ValueError(
+            "all input arrays must have the same shape"
+        )  # an assignment to rows[i] would repeat elements
     if axis != 0:
         own = (slice(None),) * (axis if axis > 0 else np.ndim(first) + 1 + axis)
         return np.concatenate([array[(*own, None)] for array in arrays], axis)
-    if first.dtype.kind in "biufc":
-        return np.array(arrays)
     rows = np.empty((len(arrays), *np.shape(first)), first.dtype)
     for i, array in enumerate(arrays):
         rows[i, ...] = array  # an array of objects would hold the array itself in rows[i]

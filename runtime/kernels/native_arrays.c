@@ -71,7 +71,8 @@ static PyObject *joined(PyObject *const *args, Py_ssize_t count, int is_new)
     if (count < 3) return PyErr_Format(PyExc_TypeError, "a function, an axis, and arrays");
     long axis = PyLong_AsLong(args[1]);
     if (axis == -1 && PyErr_Occurred()) return NULL;
-    PyObject *found = labs(axis) > NPY_MAXDIMS ? NULL : copied(args + 2, count - 2, (int)axis, is_new);
+    int is_axis = -NPY_MAXDIMS <= axis && axis <= NPY_MAXDIMS;
+    PyObject *found = is_axis ? copied(args + 2, count - 2, (int)axis, is_new) : NULL;
     if (found != NULL || PyErr_Occurred()) return found;
     PyObject *arrays = PyList_New(count - 2);
     if (arrays == NULL) return NULL;

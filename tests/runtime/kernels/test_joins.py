@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 from agc.runtime import errors
@@ -40,6 +41,21 @@ def test_sizes_along_the_axis_differ() -> None:
         assert np.array_equal(joining(axis)(X, rest), np.concatenate([X, rest], axis))
         with pytest.raises(ValueError, match="must match"):
             joining((axis + 1) % 3)(X, rest)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, ml_dtypes.bfloat16, object, "S1"], ids=str)
+def test_arrays_of_different_shapes_are_not_stacked(dtype: Any) -> None:
+    """NumPy's assignment would repeat the second array."""
+    for shape in [(1,), (), (3,)]:
+        for axis in (0, 1, -1):
+            with pytest.raises(ValueError):
+                stacking(axis)(np.zeros(2, dtype), np.zeros(shape, dtype))
+
+
+@pytest.mark.parametrize("axis", [3, -4, 2**31, 2**32, 2**63 - 1, -(2**63)])
+def test_axes_out_of_range(axis: int) -> None:
+    with pytest.raises((ValueError, OverflowError)):  # AxisError is a ValueError
+        joining(axis)(X, X)
 
 
 def test_numbers_of_rank_0() -> None:

@@ -225,6 +225,17 @@ def test_elements_of_different_shapes(staged):
         tf.TensorArray(tf.int32, size=1).grad("loss")
 
 
+@pytest.mark.parametrize("dtype", [tf.float32, tf.bfloat16, tf.string], ids=lambda dtype: dtype.name)
+def test_elements_of_different_shapes_are_not_stacked(dtype):
+    def stacked(x):
+        return tf.TensorArray(dtype, size=2, infer_shape=False).write(0, x[:1]).write(1, x[1:]).stack()
+
+    x = tf.constant(["a", "b", "c"]) if dtype is tf.string else tf.ones(3, dtype)
+    for f in (stacked, tf.function(stacked, input_signature=[tf.TensorSpec([None], dtype)])):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="different shapes"):
+            f(x)
+
+
 def test_gradients_through_parts():
     @tf.function
     def f(x):
