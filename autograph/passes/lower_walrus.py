@@ -100,7 +100,7 @@ class LowerWalrus(FunctionPass):
         """Return statements that choose the value of a statement, and then run it with that value."""
         choice = statement.value
         if isinstance(choice, gast.BoolOp) and isinstance(statement, gast.Expr):
-            return unused(statement)
+            return self.unused(statement)
         name = self.names.fresh("value")
         if isinstance(choice, gast.BoolOp):
             chosen = evaluated(name, choice, as_value)
@@ -108,6 +108,17 @@ class LowerWalrus(FunctionPass):
             then, orelse = (TEST(part, name=name, test=part) for part in (choice.body, choice.orelse))
             chosen = CHOICE(choice, test=choice.test, then=then, orelse=orelse)
         return [*chosen, evolve(statement, value=LOAD.expression(choice, name=name))]
+
+    def unused(self, statement: Any) -> Statements:
+        """Return an `if` that evaluates the operands of an `and` or `or`, whose value is not used."""
+        first, *rest = statement.value.values
+        evaluate: Statements = []
+        if assigns_late(first):
+            name = self.names.fresh("test")
+            evaluate, first = evaluated(name, first), LOAD.expression(first, name=name)
+        value = rest[0] if len(rest) == 1 else evolve(statement.value, values=rest)
+        test = first if isinstance(statement.value.op, gast.And) else NOT.expression(first, value=first)
+        return [*evaluate, *CHECK(statement, test=test, later=[evolve(statement, value=value)])]
 
 
 def chooses(statement: Any) -> bool:
@@ -122,7 +133,9 @@ def chooses(statement: Any) -> bool:
 
 def assigns_late(test: Any) -> bool:
     """Return whether an expression is an `and` or `or` with a walrus in an operand that may be skipped."""
-    return isinstance(test, gast.BoolOp) and contains(test.values[1:], gast.NamedExpr)
+    return isinstance(test, gast.BoolOp) and (
+        contains(test.values[1:], gast.NamedExpr) or assigns_late(test.values[0])
+    )
 
 
 def as_truth(test: Any) -> Any:
@@ -138,14 +151,6 @@ def as_truth(test: Any) -> Any:
 
 def as_value(operand: Any) -> Any:
     return operand
-
-
-def unused(statement: Any) -> Statements:
-    """Return an `if` that evaluates the operands of an `and` or `or`, whose value is not used."""
-    first, *rest = statement.value.values
-    value = rest[0] if len(rest) == 1 else evolve(statement.value, values=rest)
-    test = first if isinstance(statement.value.op, gast.And) else NOT.expression(first, value=first)
-    return CHECK(statement, test=test, later=[evolve(statement, value=value)])
 
 
 def evaluated(name: str, test: Any, convert: Callable[[Any], Any] = as_truth) -> Statements:

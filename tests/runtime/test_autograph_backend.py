@@ -375,6 +375,18 @@ def test_walrus_after_and_and_in_loop_tests():
     agrees(f, (0, 9), (3, 99), (7, 5), (20, 99))
 
 
+def test_walrus_in_an_and_before_an_or():
+    def f(x, y):
+        z = x
+        if (x > 0 and (z := x * 2) > 4) or y > 0:
+            x += 1
+        (x > 3 and (z := z + 1) > 9) or (z := z - 1)
+        is_far = (x > 2 and (y := z * x) > 8) or y > 5
+        return is_far, x, y, z
+
+    agrees(f, (0, 0), (1, 0), (3, 0), (3, 9), (8, 1), (-2, 7))
+
+
 def test_walrus_in_the_values_of_a_conditional_expression():
     def f(x):
         z = x
