@@ -176,7 +176,7 @@ class RestoredFunction:
 
     def _no_match(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
         given = [repr(value) for value in args] + [f"{name}={value!r}" for name, value in kwargs.items()]
-        options = [f"  {each.pretty_printed_signature(verbose=False)}" for each in self.concrete_functions]
+        options = [f"  {each.call_text()}" for each in self.concrete_functions]
         if not options:
             return (
                 f"Found zero restored functions for {self.name}(): it was saved without a graph. Call it before "

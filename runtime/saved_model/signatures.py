@@ -93,7 +93,7 @@ def _named_specs(name: str, concrete: ConcreteFunction) -> dict[str, TensorSpec]
             elif isinstance(leaf, (TypeSpec, TraceType)) or _is_variable(leaf):
                 raise ValueError(
                     f"the signature {name!r} cannot take `{path}`, since only tensors can be given by name: "
-                    f"{concrete.pretty_printed_signature(verbose=False)}"
+                    f"{concrete.call_text()}"
                 )
     return specs
 
@@ -199,4 +199,4 @@ class LoadedSignature:
         return self._concrete.trainable_variables
 
     def __repr__(self) -> str:
-        return f"<Signature {self._concrete.pretty_printed_signature(verbose=False)}>"
+        return f"<Signature {self._concrete.call_text()}>"

@@ -172,7 +172,9 @@ class ConcreteFunction:
 
         known = {name: value for name, value in self.arguments.items() if name != self.receiver}
         arguments = {name: nest.map_structure(_alive, value) for name, value in known.items()}
-        return FunctionType.of(self._parameters.signature, arguments, self.structured_outputs)
+        passed = set(map(id, nest.flatten(arguments)))
+        captures = [each for each in self.references if id(each) not in passed]
+        return FunctionType.of(self._parameters.signature, arguments, self.structured_outputs, captures)
 
     @property
     def inference_fn(self) -> Self:
@@ -194,12 +196,13 @@ class ConcreteFunction:
         return [output.spec for output in self.graph.outputs]
 
     def pretty_printed_signature(self, verbose: bool = True) -> str:
-        """Return the signature as text; with `verbose` also the arguments and results."""
-        from .signature_text import call_text, signature_text  # rarely used, so imported late
+        """Return the types of the arguments and the result as text, in one line unless `verbose`."""
+        return repr(self.function_type) if verbose else str(self.function_type)
 
-        if not verbose:
-            return call_text(self.name, self.arguments)
-        return signature_text(self.name, self.arguments, self.structured_outputs)
+    def call_text(self) -> str:
+        """Return a call as text: tensors as the parameter's name, Python values with the value of the trace."""
+        texts = [key if _has_spec(value) else f"{key}={value!r}" for key, value in self.arguments.items()]
+        return f"{self.name}({', '.join(texts)})"
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Run the graph.
@@ -395,7 +398,7 @@ class ConcreteFunction:
         return f"ConcreteFunction {self.pretty_printed_signature()}"
 
     def __repr__(self) -> str:
-        return f"<ConcreteFunction {self.pretty_printed_signature(verbose=False)}>"
+        return f"<ConcreteFunction {self.call_text()}>"
 
 
 def _as_traced(leaf: Any, traced: Value) -> Any:
@@ -447,6 +450,10 @@ def _shown(operand: Operand, builder: Builder) -> Any:
     if isinstance(operand, Constant):
         return tensor_of(operand)
     return SymbolicTensor(operand, builder) if isinstance(operand.spec, TensorType) else operand
+
+
+def _has_spec(value: Any) -> bool:
+    return any(isinstance(leaf, TypeSpec) for leaf in nest.flatten(value))
 
 
 def _alive(leaf: Any) -> Any:

@@ -110,7 +110,8 @@ class Function(CallSlot, Generic[P, R]):
 
     def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
         """Return the signatures of all cached traces as text."""
-        return "\n\n".join(concrete.pretty_printed_signature(verbose) for concrete in self._calls.cache)
+        separator = "\n\n" if verbose else "\n"
+        return separator.join(concrete.pretty_printed_signature(verbose) for concrete in self._calls.cache)
 
     def experimental_get_tracing_count(self) -> int:
         """Return how often the Python function was traced."""

@@ -77,5 +77,5 @@ def test_a_method_without_its_instance():
 
 
 def test_str_is_the_whole_signature(concrete):
-    assert str(concrete).startswith("ConcreteFunction f(model=")
-    assert "shift: float32 Tensor, shape=()" in str(concrete)
+    assert str(concrete).startswith("ConcreteFunction Input Parameters:\n  model (POSITIONAL_OR_KEYWORD): ")
+    assert "  shift (KEYWORD_ONLY): TensorSpec(shape=(), dtype=tf.float32, name=" in str(concrete)

@@ -240,7 +240,8 @@ class TestConcreteFunctions:
         traced = Net().scaled.get_concrete_function(spec, by=tf.constant(2.0))
         found = traced.function_type
         assert str(found) == (
-            f"(x: {spec}, /, by: {tf.TensorSpec([], tf.float32)}, *, names: None) -> {{'y': ({spec}, None)}}"
+            f"(x: {spec}, /, by: {tf.TensorSpec([], tf.float32)}, *, names: Literal[None]) "
+            f"-> Dict[['y', Tuple[{spec}, Literal[None]]]]"
         )
         assert (found.flat_inputs, found.flat_outputs) == ([spec, tf.TensorSpec([], tf.float32)], [spec])
         assert traced.inference_fn.function_type == found
@@ -249,20 +250,44 @@ class TestConcreteFunctions:
         assert (str(plain), plain.output) == (f"(x: {spec}, y=3)", None)
 
     def test_pretty_printed_signatures(self):
-        @tf.function
-        def pair(x, scale):
-            return x, [x * scale]
+        weight = tf.Variable(2.0)
 
-        pair(tf.constant([1.0]), 2.0)
-        assert pair.pretty_printed_concrete_signatures() == (
-            "pair(x, scale=2.0)\n"
-            "  Args:\n"
-            "    x: float32 Tensor, shape=(1,)\n"
-            "  Returns:\n"
-            "    (<1>, [<2>])\n"
-            "      <1>: float32 Tensor, shape=(1,)\n"
-            "      <2>: float32 Tensor, shape=(1,)"
+        @tf.function
+        def pair(x, scale=2.0, *more, **named):
+            return x, {"y": [x * scale * weight, None]}
+
+        spec = tf.TensorSpec([1], name="x")
+        concrete = pair.get_concrete_function(spec, 3.0, tf.constant(1), by=(spec, "a"))
+        number = "TensorSpec(shape=(), dtype=tf.int32, name=None)"
+        result = "TensorSpec(shape=(1,), dtype=tf.float32, name=None)"
+        assert concrete.pretty_printed_signature() == (
+            "Input Parameters:\n"
+            f"  x (POSITIONAL_ONLY): {spec}\n"
+            "  scale (POSITIONAL_ONLY): Literal[3.0]\n"
+            f"  more_0 (POSITIONAL_ONLY): {number}\n"
+            f"  by (KEYWORD_ONLY): Tuple[{spec}, Literal['a']]\n"
+            "Output Type:\n"
+            f"  Tuple[{result}, Dict[['y', List[{result}, Literal[None]]]]]\n"
+            "Captures:\n"
+            f"  {id(weight)}: TensorSpec(shape=(), dtype=tf.resource, name=None)"
         )
+        assert str(concrete) == f"ConcreteFunction {concrete.pretty_printed_signature()}"
+        line = concrete.pretty_printed_signature(verbose=False)
+        assert line.startswith(f"(x: {spec}, scale: Literal[3.0], more_0: {number}, /, *, by: ")
+
+    def test_a_variable_that_is_an_argument_is_no_capture(self):
+        counter = tf.Variable(1)
+        traced = tf.function(lambda v: v.assign_add(1)).get_concrete_function(counter)
+        assert traced.function_type.captures == {}
+
+    def test_signatures_of_all_traces(self):
+        same = tf.function(lambda x: x)
+        first = same.get_concrete_function(tf.constant(1))
+        second = same.get_concrete_function(tf.constant(1.0))
+        assert same.pretty_printed_concrete_signatures() == f"{first}\n\n{second}".replace(
+            "ConcreteFunction ", ""
+        )
+        assert len(same.pretty_printed_concrete_signatures(verbose=False).splitlines()) == 2
 
 
 class TestCaptures:
