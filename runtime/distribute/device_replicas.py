@@ -115,7 +115,7 @@ class DeviceReplicas:
         rows = [
             [
                 self._component(leaf, replica)
-                for leaf in (*concrete._checked(concrete._bound(own, {})), *captured)
+                for leaf in (*concrete.traced_arguments.inputs_of(own, {}), *captured)
             ]
             for replica, own in enumerate(given)
         ]

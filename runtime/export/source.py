@@ -124,7 +124,7 @@ def _examples(
     if not leaves or any(isinstance(leaf, TypeSpec) for leaf in leaves):
         return None
     try:
-        inputs = concrete._checked(concrete._bound(args, kwargs))
+        inputs = concrete.traced_arguments.inputs_of(args, kwargs)
     except (TypeError, ValueError):
         return None
     return [leaf._array for leaf in inputs if isinstance(leaf, EagerTensor)]

@@ -194,7 +194,7 @@ class RestoredFunction:
 def _fitting(concrete: ConcreteFunction, arguments: Mapping[str, Any], converting: bool) -> list[Any] | None:
     """Return the graph's inputs if the arguments match it; without `converting` only tensors match tensors."""
     try:
-        return concrete._checked(
+        return concrete.traced_arguments.checked(
             {
                 name: _tensors(traced, arguments[name], converting)
                 for name, traced in concrete.arguments.items()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
 
 from .. import errors, nest
@@ -12,12 +12,11 @@ from ..composite import components
 from ..control_flow import state_leaves
 from ..control_flow.exceptions import RegionNeverReturns
 from ..core import shapes
-from ..core.conversion import convert_to_tensor
 from ..core.devices import log_placement, placement
 from ..core.export import export
 from ..core.gc_pause import Pause
 from ..core.symbolic_tensor import SymbolicTensor
-from ..core.tensor import EagerTensor, Reference, Tensor
+from ..core.tensor import EagerTensor, Reference
 from ..core.tensor_spec import TensorSpec
 from ..core.type_spec import TypeSpec
 from ..core.variable import Variable
@@ -30,12 +29,12 @@ from ..ir.value_types import AnySpec, TensorType
 from ..ops.framework.op import wrap
 from ..ops.framework.region_ops import CALL
 from .cache_entry import MISSED, Entry, build_entry
-from .cache_key import Identity, Parameters, is_tensor_argument, key_of, key_of_traced
+from .cache_key import Identity, Parameters, is_tensor_argument, key_of
 from .flat_arguments import FlatArguments
-from .flat_call import tensors_of
 from .output_packing import filled, filler, finisher
 from .trace import Composite, Output, Tracing, input_name, spec_of_argument
 from .trace_type import TraceType
+from .traced_arguments import TracedArguments, alive
 
 if TYPE_CHECKING:
     from ..ir.graph_def import GraphDef
@@ -85,11 +84,11 @@ class ConcreteFunction:
         self.traced = arguments.with_leaves([_as_spec(leaf) for leaf in arguments.leaves])
         self.arguments = parameters.named(self.traced.values)
         self._parameters = parameters
+        self.traced_arguments = TracedArguments(name, parameters, self.arguments)
         self._captured = traced.captured
         self._owner = traced.owner
         self.ends = traced.ends
         self.is_provisional = False  # it calls a function whose trace is not finished: see recursion.py
-        self.receiver: str | None = None  # the parameter that is bound to the instance of a method
         self.structure = traced.outputs
         self.executor = executor
         # A function has a graph for each replica: its variables are those of the replica.
@@ -152,10 +151,10 @@ class ConcreteFunction:
     @property
     def structured_input_signature(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments: TensorSpecs for the inputs of the graph, Python values elsewhere."""
-        args, kwargs = self._parameters.unbind(nest.map_structure(_alive, self.arguments))
+        args, kwargs = self._parameters.unbind(nest.map_structure(alive, self.arguments))
         paths = zip(self._parameters.places(len(args)), args, strict=True)
         return (
-            tuple(_named(value, name) for name, value in paths if name != self.receiver),
+            tuple(_named(value, name) for name, value in paths if name != self.traced_arguments.receiver),
             {name: _named(value, name) for name, value in kwargs.items()},
         )
 
@@ -170,8 +169,10 @@ class ConcreteFunction:
         """The signature of the graph; its annotations are the types of the arguments and results."""
         from .function_type import FunctionType  # rarely used, so imported late
 
-        known = {name: value for name, value in self.arguments.items() if name != self.receiver}
-        arguments = {name: nest.map_structure(_alive, value) for name, value in known.items()}
+        known = {
+            name: value for name, value in self.arguments.items() if name != self.traced_arguments.receiver
+        }
+        arguments = {name: nest.map_structure(alive, value) for name, value in known.items()}
         passed = set(map(id, nest.flatten(arguments)))
         captures = [each for each in self.references if id(each) not in passed]
         return FunctionType.of(self._parameters.signature, arguments, self.structured_outputs, captures)
@@ -211,7 +212,7 @@ class ConcreteFunction:
         naming the argument if one does not fit the trace.
         """
         if kwargs or not stack.plain:
-            return self.call_flat(self._inputs(args, kwargs))
+            return self.call_flat(self.traced_arguments.inputs_of(args, kwargs))
         flat = FlatArguments(args)
         key = flat.call_key
         entry = self._entries.get(key)
@@ -219,93 +220,13 @@ class ConcreteFunction:
             result = entry(flat.leaves)
             if result is not MISSED:
                 return result
-        inputs = self._inputs(args, kwargs)
+        inputs = self.traced_arguments.inputs_of(args, kwargs)
         entry = build_entry(self, flat, inputs)
         if entry is not None:
             if len(self._entries) >= _MOST_ENTRIES:
                 self._entries.clear()
             self._entries[key] = entry
         return self.call_flat(inputs)
-
-    def _inputs(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
-        """Return the leaves of a call that are inputs of the graph; the call may give only the tensors."""
-        try:
-            return self._checked(self._bound(args, kwargs))
-        except TypeError:
-            tensors = tensors_of(self.arguments, args, kwargs)
-            if tensors is None:
-                raise
-            try:
-                return [self._checked_leaf(*each) for each in tensors]
-            except TypeError:
-                pass
-            raise
-
-    def _bound(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the arguments by name. Those of the trace that are Python values may be left out, and so may `self`.
-
-        A value of the trace goes before the default of its parameter.
-        """
-        if self.receiver is not None:
-            instance = _alive(self.arguments[self.receiver])
-            if not args or args[0] is not instance:
-                args = (instance, *args)
-        known = {
-            name: nest.map_structure(_alive, value)
-            for name, value in self.arguments.items()
-            if not any(map(_is_input, nest.flatten(value)))
-        }
-        found = {**known, **self._parameters.given(args, kwargs)}
-        return (
-            found if len(found) == len(self.arguments) else {**self._parameters.bind(args, kwargs), **found}
-        )
-
-    def _checked(self, arguments: Mapping[str, Any]) -> list[Any]:
-        found = []
-        for name, traced in self.arguments.items():
-            given = arguments[name]
-            if name == self.receiver and isinstance(traced, Identity):
-                continue
-            if isinstance(traced, TensorSpec) and nest.is_nested(given):
-                found.append(self._checked_leaf(name, traced, given))
-                continue
-            if not nest.same_structure(traced, given):
-                raise TypeError(
-                    f"{self.name}(): argument `{name}` has another structure than the traced one: {traced}"
-                )
-            pairs = zip(nest.flatten_with_path(traced, name), nest.flatten(given), strict=True)
-            for (path, spec), leaf in pairs:
-                if components.is_composite_spec(spec):
-                    found += self._checked_composite(path, spec, leaf)
-                    continue
-                checked = self._checked_leaf(path, spec, leaf)
-                if checked is not None:
-                    found.append(checked)
-        return found
-
-    def _checked_composite(self, path: str, traced: TypeSpec, given: Any) -> list[Any]:
-        if not traced.is_compatible_with(given):
-            raise TypeError(f"{self.name}(): `{path}` is {given!r}, but the graph was traced for {traced}")
-        return components.flatten(given)
-
-    def _checked_leaf(self, path: str, traced: Any, given: Any) -> Any:
-        if not isinstance(traced, TensorSpec):
-            if is_tensor_argument(traced):
-                return given
-            if key_of_traced(traced) != key_of(given):
-                raise TypeError(
-                    f"{self.name}(): `{path}` was {traced!r} when traced, but is {given!r} in this call"
-                )
-            return None
-        try:
-            tensor = given if isinstance(given, Tensor) else convert_to_tensor(given, traced.dtype)
-        except (TypeError, ValueError) as error:
-            raise TypeError(f"{self.name}(): `{path}` must be {traced.spec}: {error}") from None
-        spec = TensorType(tensor.dtype, tensor.shape.sizes)
-        if spec.dtype is not traced.dtype or not shapes.compatible(traced.spec.shape, spec.shape):
-            kind = TypeError if spec.dtype is traced.dtype else WrongDtypeError
-            raise kind(f"{self.name}(): `{path}` is {spec}, but the graph was traced for {traced.spec}")
-        return tensor
 
     def call_flat(self, inputs: Sequence[Any]) -> Any:
         """Call with the leaves that are inputs of the graph, in order."""
@@ -414,10 +335,6 @@ def _as_traced(leaf: Any, traced: Value) -> Any:
     return ensure_shape(carried, spec.shape)
 
 
-class WrongDtypeError(errors.InvalidArgumentError, TypeError):
-    """Error: a tensor of another dtype than the traced one. TensorFlow raises either class, by the way of the call."""
-
-
 def _as_spec(leaf: Any) -> Any:
     """Return the TensorSpec, TypeSpec, key or value of an argument; it keeps no tensor or object alive."""
     if isinstance(leaf, TypeSpec):
@@ -442,10 +359,6 @@ def _named(value: Any, path: str) -> Any:
     return nest.pack_sequence_as(value, flat)
 
 
-def _is_input(leaf: Any) -> bool:
-    return is_tensor_argument(leaf) or components.is_composite_spec(leaf)
-
-
 def _shown(operand: Operand, builder: Builder) -> Any:
     if isinstance(operand, Constant):
         return tensor_of(operand)
@@ -454,10 +367,6 @@ def _shown(operand: Operand, builder: Builder) -> Any:
 
 def _has_spec(value: Any) -> bool:
     return any(isinstance(leaf, TypeSpec) for leaf in nest.flatten(value))
-
-
-def _alive(leaf: Any) -> Any:
-    return leaf.target if isinstance(leaf, Identity) else leaf
 
 
 def _described(leaf: Any, specs: list[AnySpec]) -> Any:

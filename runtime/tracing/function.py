@@ -230,7 +230,7 @@ class BoundFunction(Generic[P, R]):
         if not args and not kwargs and self.input_signature is not None:
             args = self.input_signature
         concrete = self._function.get_concrete_function(self._instance, *args, **kwargs)
-        concrete.receiver = next(iter(self._function._calls.positional), None)
+        concrete.traced_arguments.receiver = next(iter(self._function._calls.positional), None)
         return concrete
 
     def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:

@@ -6,7 +6,7 @@ import gc
 import agc.runtime as tf
 import numpy as np
 import pytest
-from agc.runtime.tracing import cache_entry, cache_key, concrete_function, dispatch
+from agc.runtime.tracing import cache_entry, cache_key, dispatch, traced_arguments
 from agc.runtime.tracing.flat_arguments import FlatArguments
 
 
@@ -26,7 +26,7 @@ def long_way(monkeypatch):
 
     counted(dispatch.Dispatcher, "_called")
     counted(cache_key.Parameters, "bind")
-    counted(concrete_function.ConcreteFunction, "_checked")
+    counted(traced_arguments.TracedArguments, "checked")
     return counts
 
 
