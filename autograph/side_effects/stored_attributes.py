@@ -16,7 +16,7 @@ from typing import Any
 from .. import policy
 from ..analysis.bytecode_effects import STORED
 from . import snapshots
-from .custom_setters import is_fixed
+from .custom_setters import has_buffer, is_fixed
 from .snapshots import AccessPath, MutatedLocation, ObjectSnapshot, StructuralChange
 from .value_identity import NOTHING, same
 
@@ -130,8 +130,12 @@ class StoredAttributes:
 
     def _snapshot_names(self, value: Any, path: AccessPath, names: Set[str]) -> None:
         for name in sorted(names):
-            if (id(value), name) not in self._records:
-                self._records[id(value), name] = _holder(value, AccessPath(path, ".", name))
+            if (id(value), name) in self._records:
+                continue
+            record = _holder(value, AccessPath(path, ".", name))
+            if same(record.get(), record.saved) or not has_buffer(value):
+                self._records[id(value), name] = record
+            # else a view that an array makes at each access, such as `data`: the array has a snapshot itself
 
 
 def _stored_in(names: Set[str]) -> set[str]:

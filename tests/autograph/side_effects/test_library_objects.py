@@ -54,3 +54,31 @@ def test_an_object_that_the_trace_changes_is_refused(maker):
         return x
 
     refused(total, "AGC291", "`world.item`", "changes")
+
+
+def test_views_that_an_array_makes_at_each_access_are_no_side_effect():
+    """The attributes that the loop assigns to another object have the names of views."""
+    offsets = np.array([1.0, 2.0])
+
+    def total(n):
+        x = tf.zeros([2], tf.float64)
+        for _ in tf.range(n):
+            note = SimpleNamespace()
+            note.data = note.flat = note.imag = note.real = x
+            x = note.data + offsets
+        return x
+
+    assert tf.function(total)(tf.constant(3)).numpy().tolist() == [3.0, 6.0]
+
+
+def test_an_array_that_the_trace_changes_through_a_view_is_refused():
+    offsets = np.array([1.0, 2.0])
+
+    def total(n):
+        x = tf.zeros([2], tf.float64)
+        for _ in tf.range(n):
+            offsets.flat = 5.0
+            x += offsets
+        return x
+
+    refused(total, "AGC291", "`offsets`", "gets other items")
