@@ -22,6 +22,30 @@ from __future__ import annotations
 from ..core.missing_names import explain as _explain
 from . import experimental
 from .asset import Asset
+from .constants import (
+    ASSETS_DIRECTORY,
+    ASSETS_KEY,
+    CLASSIFY_INPUTS,
+    CLASSIFY_METHOD_NAME,
+    CLASSIFY_OUTPUT_CLASSES,
+    CLASSIFY_OUTPUT_SCORES,
+    DEBUG_DIRECTORY,
+    DEBUG_INFO_FILENAME_PB,
+    GPU,
+    PREDICT_INPUTS,
+    PREDICT_METHOD_NAME,
+    PREDICT_OUTPUTS,
+    REGRESS_INPUTS,
+    REGRESS_METHOD_NAME,
+    REGRESS_OUTPUTS,
+    SAVED_MODEL_FILENAME_PB,
+    SAVED_MODEL_FILENAME_PBTXT,
+    SAVED_MODEL_SCHEMA_VERSION,
+    TPU,
+    TRAINING,
+    VARIABLES_DIRECTORY,
+    VARIABLES_FILENAME,
+)
 from .load import contains_saved_model, load
 from .options import LoadOptions, SaveOptions
 from .save import save
@@ -29,8 +53,12 @@ from .signatures import DEFAULT as DEFAULT_SERVING_SIGNATURE_DEF_KEY
 from .tags import SERVING
 
 __all__ = [
-    "Asset", "DEFAULT_SERVING_SIGNATURE_DEF_KEY", "LoadOptions", "SERVING", "SaveOptions", "contains_saved_model",
-    "experimental", "load", "save",
+    "ASSETS_DIRECTORY", "ASSETS_KEY", "Asset", "CLASSIFY_INPUTS", "CLASSIFY_METHOD_NAME", "CLASSIFY_OUTPUT_CLASSES",
+    "CLASSIFY_OUTPUT_SCORES", "DEBUG_DIRECTORY", "DEBUG_INFO_FILENAME_PB", "DEFAULT_SERVING_SIGNATURE_DEF_KEY",
+    "GPU", "LoadOptions", "PREDICT_INPUTS", "PREDICT_METHOD_NAME", "PREDICT_OUTPUTS", "REGRESS_INPUTS",
+    "REGRESS_METHOD_NAME", "REGRESS_OUTPUTS", "SAVED_MODEL_FILENAME_PB", "SAVED_MODEL_FILENAME_PBTXT",
+    "SAVED_MODEL_SCHEMA_VERSION", "SERVING", "SaveOptions", "TPU", "TRAINING", "VARIABLES_DIRECTORY",
+    "VARIABLES_FILENAME", "contains_saved_model", "experimental", "load", "save",
 ]  # fmt: skip
 
 _explain(__name__)

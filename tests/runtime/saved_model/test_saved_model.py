@@ -97,6 +97,15 @@ def test_tags_that_the_model_lacks_are_refused(folder, tags):
         tf.saved_model.load(folder, tags=tags)
 
 
+def test_constants_name_the_keys_of_signatures_and_the_files_of_tensorflow():
+    assert tf.saved_model.DEFAULT_SERVING_SIGNATURE_DEF_KEY == "serving_default"
+    assert (tf.saved_model.PREDICT_INPUTS, tf.saved_model.PREDICT_OUTPUTS) == ("inputs", "outputs")
+    assert (tf.saved_model.SAVED_MODEL_FILENAME_PB, tf.saved_model.SAVED_MODEL_SCHEMA_VERSION) == (
+        "saved_model.pb",
+        1,
+    )
+
+
 def test_loading_needs_no_code_of_the_model(folder):
     program = (
         "import sys, agc.runtime as tf\n"
