@@ -218,7 +218,7 @@ def _filled_list(array: PersistentArray, native: PersistentArray) -> PersistentA
         return array
     return PersistentArray(
         [
-            np.zeros_like(other) if item is None and isinstance(other, np.ndarray) else item
+            np.zeros_like(other) if item is None and other is not None else item
             for item, other in zip(items, others, strict=True)
         ]
     )

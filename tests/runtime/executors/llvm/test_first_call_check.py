@@ -289,17 +289,20 @@ def test_unwritten_elements_of_lists_are_zeros_in_native_code() -> None:
     assert difference([PersistentArray([row] * 2)], [PersistentArray([None, row])]) is not None
 
 
+@pytest.mark.parametrize("shape", [(), (3,), (0,), (2, 2)], ids=str)
 def test_a_loop_body_that_writes_a_list_agrees_with_its_plan(
-    hot: None, caplog: pytest.LogCaptureFixture
+    hot: None, caplog: pytest.LogCaptureFixture, shape: tuple[int, ...]
 ) -> None:
-    rows = tf.TensorArray(tf.float32, 4, element_shape=[None])
+    sizes = [None] * len(shape)
+    rows = tf.TensorArray(tf.float32, 4, element_shape=sizes)
     body = tf.function(lambda i, rows, x: rows.write(i, x * 2.0))
-    graph = body.get_concrete_function(tf.constant(1), rows, tf.TensorSpec([None])).graph
+    graph = body.get_concrete_function(tf.constant(1), rows, tf.TensorSpec(sizes)).graph
     runner = tiering.TieredRunner(graph, EXECUTORS["plan"](graph))
-    one = np.ones(3, np.float32)
+    one = np.ones(shape, np.float32)
     for _ in range(20):
         (found,) = runner.run([np.int32(1), PersistentArray([one, None, None, None]), one])
-    assert [item.tolist() for item in found.items() if item is not None][:2] == [[1.0] * 3, [2.0] * 3]
+    items = [item for item in found.items() if item is not None]
+    assert [item.tolist() for item in items[:2]] == [one.tolist(), (one * 2).tolist()]
     assert not caplog.text
 
 
