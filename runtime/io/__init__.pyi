@@ -10,6 +10,7 @@ from agc.runtime.io.features import FixedLenFeature as FixedLenFeature, FixedLen
 from agc.runtime.data.tfrecord_writer import TFRecordOptions as TFRecordOptions, TFRecordWriter as TFRecordWriter
 from agc.runtime.image.codecs import decode_and_crop_jpeg as decode_and_crop_jpeg, decode_bmp as decode_bmp, decode_gif as decode_gif, decode_image as decode_image, decode_jpeg as decode_jpeg, decode_png as decode_png, encode_jpeg as encode_jpeg, extract_jpeg_shape as extract_jpeg_shape, is_jpeg as is_jpeg
 from agc.runtime.io.files import decode_csv as decode_csv, write_file as write_file
+from agc.runtime.sparse.messages import deserialize_many_sparse as deserialize_many_sparse, serialize_many_sparse as serialize_many_sparse, serialize_sparse as serialize_sparse
 from agc.runtime.storage import gfile as gfile
 from agc.runtime.io.parse_example import parse_example as parse_example, parse_sequence_example as parse_sequence_example, parse_single_example as parse_single_example, parse_single_sequence_example as parse_single_sequence_example
 

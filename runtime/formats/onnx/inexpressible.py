@@ -16,8 +16,8 @@ REASONS = {
     ),
     "ONNX does not read files or decode their formats": (
         "decode_base64 decode_compressed decode_csv decode_image decode_raw encode_base64 encode_jpeg encode_png "
-        "encode_wav jpeg_shape matching_files parse_example parse_sequence_example parse_tensor ragged_feature_lengths "
-        "read_file samples_of_wav serialize_tensor write_file"
+        "encode_wav jpeg_shape matching_files parse_example parse_sequence_example parse_sparse_rows parse_tensor "
+        "ragged_feature_lengths read_file samples_of_wav serialize_sparse_rows serialize_tensor write_file"
     ),
     "ONNX has no operator for this change of strings": (
         "fingerprint hash_features ragged_text reduce_join regex_replace string_bytes string_format string_length "

@@ -17,7 +17,8 @@ from ..framework.op_families import STRINGS, require_dtype
 
 Array = Any
 
-_TYPES = frozenset(dtype for dtype in (*dtypes.ALL, *dtypes.NARROW_FLOATS) if dtype.name in NUMBERS)
+SERIALIZABLE = frozenset(dtype for dtype in (*dtypes.ALL, *dtypes.NARROW_FLOATS) if dtype.name in NUMBERS)
+"""The dtypes of tensors that can be serialized."""
 
 
 @export("io.serialize_tensor")
@@ -28,7 +29,7 @@ def serialize_tensor(tensor: Input, name: Name = None) -> TensorType:
     >>> parse_tensor(serialize_tensor([1, 2]), dtypes.int32).numpy().tolist()
     [1, 2]
     """
-    require_dtype(tensor, _TYPES, "serialize_tensor")
+    require_dtype(tensor, SERIALIZABLE, "serialize_tensor")
     return TensorType(dtypes.string, ())
 
 
@@ -51,14 +52,15 @@ def parse_tensor(serialized: Input, out_type: DType, name: Name = None) -> Tenso
     require_dtype(serialized, STRINGS, "parse_tensor")
     if serialized.shape not in ((), None):
         raise ValueError(f"Expected `serialized` to be a scalar, got shape: {serialized.shape}")
-    shape = None if serialized.value is None else np.shape(_parsed(serialized.value, out_type))
+    shape = None if serialized.value is None else np.shape(parsed_message(serialized.value, out_type))
     return TensorType(out_type, shape)
 
 
-parse_tensor.kernel(lambda serialized, out_type: _parsed(serialized, out_type))
+parse_tensor.kernel(lambda serialized, out_type: parsed_message(serialized, out_type))
 
 
-def _parsed(message: Any, dtype: dtypes.DType) -> Array:
+def parsed_message(message: Any, dtype: dtypes.DType) -> Array:
+    """Return the array of a message of this dtype; InvalidArgumentError for another dtype or an invalid message."""
     text: bytes = np.asarray(message, object).item()
     try:
         array = parsed(text)

@@ -83,6 +83,17 @@ def _(to: Body, records: NodeResult, record_defaults: list[NodeResult], **settin
     return to.DecodeCSV(records, record_defaults, **settings)
 
 
+@writes("serialize_sparse_rows")
+def _(to: Body, indices: NodeResult, values: NodeResult, dense_shape: NodeResult) -> Any:
+    indices, dense_shape = to.Cast(indices, DstT="int64"), to.Cast(dense_shape, DstT="int64")
+    return to.SerializeManySparse(indices, values, dense_shape, out_type="string")
+
+
+@writes("parse_sparse_rows")
+def _(to: Body, serialized_sparse: NodeResult, dtype: Any, rank: int | None) -> Any:
+    return to.DeserializeManySparse(serialized_sparse, dtype=dtype)
+
+
 @writes("unicode_code_points")
 def _(to: Body, input: NodeResult, input_encoding: str, errors: str, replacement_char: int,
       replace_control_characters: bool) -> Any:  # fmt: skip

@@ -107,6 +107,7 @@ def the_rule_knows_the_shape_where_it_knows_the_values(name: str) -> None:
         "matching_files",
         "parse_example",
         "parse_sequence_example",
+        "parse_sparse_rows",
         "ragged_feature_lengths",
         "samples_of_wav",
         "string_bytes",
