@@ -34,7 +34,7 @@ from ..framework.op_families import CURVED, FLOATS, NUMERIC, REAL, Array, requir
 from ..math.arithmetic import multiply
 from ..math.elementwise import erf, exp, sigmoid, tanh
 from ..reduce.reductions import reduce_sum
-from ..reduce.short_axis_kernels import along_short, is_short, needs_numpy, sum_of
+from ..reduce.short_axis_kernels import along_short, is_left_to_numpy, is_short, sum_of
 
 _sum: Any = np.add.reduce
 _largest: Any = np.maximum.reduce
@@ -131,11 +131,6 @@ def with_top_at_zero(logits: Array, axis: int) -> Array:
     return logits - np.maximum.reduce(logits, axis=axis, keepdims=True)
 
 
-def _needs_numpy(shape: Any, axis: int) -> bool:
-    """Return whether `needs_numpy` holds for arrays of a shape, which have elements."""
-    return shapes.is_static(shape) and 0 not in shape and needs_numpy(shape, axis)
-
-
 @export("math.softmax", "nn.softmax")
 @op(traits=FRESH_RESULT, batch=batching.along_axis)
 def softmax(logits: Input, axis: LastAxis = -1, name: Name = None) -> TensorType:
@@ -165,7 +160,7 @@ def _(specs: list[TensorType], axis: int) -> Any:
         weights /= _sum(weights, axis, None, None, True)
         return weights
 
-    return kernel if _needs_numpy(specs[0].shape, axis) else None
+    return kernel if is_left_to_numpy(specs[0].shape, axis) else None
 
 
 softmax.gradient(lambda dy, y, logits, axis: (dy - reduce_sum(dy * y, axis, True)) * y)
@@ -198,7 +193,7 @@ def _(specs: list[TensorType], axis: int) -> Any:
         shifted = logits - _largest(logits, axis, None, None, True)
         return shifted - np.log(_sum(np.exp(shifted), axis, None, None, True))
 
-    return kernel if _needs_numpy(specs[0].shape, axis) else None
+    return kernel if is_left_to_numpy(specs[0].shape, axis) else None
 
 
 log_softmax.gradient(lambda dy, y, logits, axis: dy - exp(y) * reduce_sum(dy, axis, True))

@@ -15,7 +15,7 @@ import numpy as np
 
 from ...core import shapes
 from ...kernels.extremes import highest, lowest
-from .short_axis_kernels import needs_numpy, reduced_faster
+from .short_axis_kernels import is_left_to_numpy, reduced_faster
 
 Array = np.ndarray[Any, Any]
 
@@ -56,7 +56,7 @@ def smallest(
 def of_one_shape(smallest_or_largest: Any, specs: Sequence[Any], axis: Any, keepdims: bool) -> Any:
     """Return `smallest` or `largest` for arrays of one shape that NumPy's loop reduces best; None for others."""
     (x,) = specs
-    if not shapes.is_static(x.shape) or not math.prod(x.shape) or not needs_numpy(x.shape, axis):
+    if not is_left_to_numpy(x.shape, axis):
         return None
     is_largest = smallest_or_largest is largest
     reduce, are_negative = (_larger, _both) if is_largest else (_smaller, _either)

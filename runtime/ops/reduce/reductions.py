@@ -47,7 +47,7 @@ from ..math.elementwise import as_real, conj, exp, is_finite
 from . import minmax_kernels
 from .leave_one_out_product import product_of_others
 from .minmax_kernels import largest, smallest
-from .short_axis_kernels import ONE_BY_ONE, needs_numpy, reduced_faster, sum_of
+from .short_axis_kernels import ONE_BY_ONE, is_left_to_numpy, needs_numpy, reduced_faster, sum_of
 
 _add: Any = np.add.reduce
 _multiply: Any = np.multiply.reduce
@@ -153,7 +153,7 @@ def _logsumexp(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
 def _logsumexp_of_one_shape(specs: Sequence[Any], axis: Axes, keepdims: bool) -> Any:
     """Return the kernel of `reduce_logsumexp` for one shape that NumPy's loops reduce best."""
     (x,) = specs
-    if not shapes.is_static(x.shape) or not math.prod(x.shape) or not needs_numpy(x.shape, axis):
+    if not is_left_to_numpy(x.shape, axis):
         return None
     own: Any = x.dtype.numpy
     sizes: Any = shapes.reduced(x.shape, axis, keepdims)

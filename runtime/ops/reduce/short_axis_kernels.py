@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core import shapes
 from ...kernels.thread_pool import run_all
 
 Array = np.ndarray[Any, Any]
@@ -90,6 +91,15 @@ def needs_numpy(shape: tuple[int, ...], axis: Any) -> bool:
     """
     size = math.prod(shape)
     return size < 4 * _WORTH_IT or (size < _LARGE and not is_short(np.broadcast_to(0, shape), axis))
+
+
+def is_left_to_numpy(shape: shapes.Dims, axis: Any) -> bool:
+    """Return whether a shape is known and has elements, and `needs_numpy` for its arrays.
+
+    >>> [is_left_to_numpy(shape, -1) for shape in ((8, 16), (8, 0), (None, 16), None)]
+    [True, False, False, False]
+    """
+    return shape is not None and None not in shape and 0 not in shape and needs_numpy(shape, axis)  # type: ignore[arg-type]
 
 
 def _in_memory_order(ufunc: np.ufunc, x: Array, axis: Any, keepdims: bool) -> Array | None:
