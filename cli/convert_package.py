@@ -86,7 +86,7 @@ def _converted(folder: str, options: Way, path: str) -> tuple[Source, str] | Dia
     except (CommandError, autograph.ConversionError) as error:
         return error.diagnostic
     except Exception as error:  # a fault of agc's own must not hide what is wrong with other files
-        return fault(error)._replace(where=Where(os.path.join(folder, path)))
+        return fault(error).diagnostic._replace(where=Where(os.path.join(folder, path)))
 
 
 def _converted_text(source: Source, options: Way) -> str:

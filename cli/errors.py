@@ -62,11 +62,9 @@ def show_fault(error: BaseException) -> int:
     """Print an internal error, with its traceback if the environment says so; return the exit code."""
     if keeps_frames():
         traceback.print_exception(error)
-    if isinstance(error, FileNotFoundError) and not _has_folder():
-        show(Diagnostic(UNREADABLE, "the current folder was deleted", fix="change to a folder that exists"))
-        return USAGE
-    show(fault(error))
-    return INTERNAL
+    found = fault(error)
+    show(found.diagnostic)
+    return found.exit_code
 
 
 def _has_folder() -> bool:
@@ -76,12 +74,14 @@ def _has_folder() -> bool:
         return False
 
 
-def fault(error: BaseException) -> Diagnostic:
-    """Return the message for an internal error of agc."""
+def fault(error: BaseException) -> CommandError:
+    """Return the end of the command by an internal error of agc, or for a current folder that was deleted."""
+    if isinstance(error, FileNotFoundError) and not _has_folder():
+        return problem(UNREADABLE, "the current folder was deleted", fix="change to a folder that exists")
     said = " ".join(str(error).split())
     what = f"{type(error).__name__}: {said}" if said else type(error).__name__
     advice = "" if keeps_frames() else " (AGC_FULL_TRACEBACK=1 shows the traceback)"
-    return Diagnostic(FAULT, f"agc itself failed: {what}{advice}")
+    return problem(FAULT, f"agc itself failed: {what}{advice}", exit_code=INTERNAL)
 
 
 def suggestion(wrong: str, known: Iterable[str], otherwise: str = "") -> str:

@@ -15,7 +15,7 @@ from agc import autograph
 from agc.autograph.errors import Diagnostic, Where
 
 from . import sources
-from .errors import FAILED, FAULT, INTERNAL, CommandError, fault
+from .errors import FAILED, FAULT, CommandError, fault
 
 # What makes graphs of functions. In a function that is traced, and in what it calls, tensors are to be expected.
 TRACERS = ("agc.runtime.function", "tensorflow.function")
@@ -54,10 +54,9 @@ def look(path: str, *, strict: bool = False) -> tuple[list[Finding], int]:
         source = sources.read(path)
         sources.parse(source)
         found = autograph.check_source(source.text, source.label, tracers=TRACERS, everywhere=strict)
-    except CommandError as error:
-        return [Finding(_placed(error.diagnostic, path), error.exit_code)], 0
     except Exception as error:  # a fault of agc's own must not hide what is wrong with other files
-        return [Finding(_placed(fault(error), path), INTERNAL)], 0
+        end = error if isinstance(error, CommandError) else fault(error)
+        return [Finding(_placed(end.diagnostic, path), end.exit_code)], 0
     lines = source.text.split("\n")
     heard = [diagnostic for diagnostic in found if not is_silenced(diagnostic, lines)]
     return [Finding(diagnostic) for diagnostic in heard], len(found) - len(heard)

@@ -120,6 +120,8 @@ def test_a_deleted_folder_is_no_fault_of_agc(folder, monkeypatch, capsys):
     for command in commands:
         assert main(command) == 2
         assert capsys.readouterr().err == message
+    assert main(["check", str(folder / "collatz.py")]) == 2
+    assert "error[AGC301]: the current folder was deleted" in capsys.readouterr().out
 
 
 def test_an_interrupted_conversion(folder, monkeypatch):
