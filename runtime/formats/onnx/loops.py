@@ -69,7 +69,8 @@ def write_loop(writer: GraphWriter, operation: Operation, inputs: list[Ref]) -> 
     )
     made = [_result(writer, operation.outputs[i]) for i in [*carried, *growing]]
     start = [inputs[i].name for i in carried]
-    e.add("Loop", [limit, going.name, *start], [ref.name for ref in made], {"body": graph})
+    if made:  # a loop without results has only effects, which are left out
+        e.add("Loop", [limit, going.name, *start], [ref.name for ref in made], {"body": graph})
     return _in_order(writer, operation, inputs, made, carried, growing)
 
 

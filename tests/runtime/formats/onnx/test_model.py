@@ -293,6 +293,20 @@ def test_effects_in_a_branch_without_results_are_left_out_with_a_warning():
         encode(program)
 
 
+def test_a_loop_that_only_asserts_is_left_out_with_a_warning():
+    def checked(x, y):
+        for _ in x:
+            for row in x:
+                assert y > 0 or row > 7
+        return x[0] + y
+
+    program = tf.export.resolve(checked, [tf.constant([1, 2, 3]), tf.constant(4)])
+    with pytest.warns(UserWarning, match="assert: it is left out"):
+        content = encode(program)
+    (found,) = results(content, program.examples).values()
+    assert found == 5
+
+
 def test_python_calls_in_a_branch_without_results_are_refused():
     def logged(x):
         if x < 0:
