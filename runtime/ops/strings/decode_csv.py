@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -71,7 +72,7 @@ def _(
     delimiter, missing = field_delim.encode(), na_value.encode()
     lines: list[bytes] = items.ravel().tolist()
     whole = b"".join(lines)
-    use_quotes = use_quote_delim and any(char in whole for char in b'"\r\n')
+    use_quotes = use_quote_delim and _has_marks(whole)
     rows: list[list[bytes]] = []
     for row, record in enumerate(lines):
         fields = _fields(record, delimiter, use_quotes)
@@ -90,14 +91,31 @@ def _(
 
 
 def _column(fields: Sequence[bytes], missing: bytes, default: Array, field_number: int) -> Array:
+    """Return the values of a column: those of all its texts at once, and the default where they are missing."""
     dtype = dtypes.of_array(default)
-    if dtype is not dtypes.string and b"" not in fields and missing not in fields:
-        try:
-            return numbers(filled(fields, (len(fields),)), dtype)
-        except errors.InvalidArgumentError:
-            pass  # name the field
+    is_full = b"" not in fields and missing not in fields
+    try:
+        if is_full:
+            return _of_texts(fields, dtype)
+        if default.size:
+            is_given = [field != b"" and field != missing for field in fields]
+            return _spread(_of_texts([*itertools.compress(fields, is_given)], dtype), is_given, default)
+    except errors.InvalidArgumentError:
+        pass  # name the field
     values = (_value(field, missing, default, field_number, row) for row, field in enumerate(fields))
     return filled(values, (len(fields),), default.dtype)
+
+
+def _of_texts(texts: Sequence[bytes], dtype: Any) -> Array:
+    array = filled(texts, (len(texts),))
+    return array if dtype is dtypes.string else numbers(array, dtype)
+
+
+def _spread(values: Array, places: list[bool], default: Array) -> Array:
+    """Return a column with these values where `places` is true, and the default elsewhere."""
+    column = np.full(len(places), default.ravel()[0], default.dtype)
+    column[places] = values
+    return column
 
 
 def _value(field: bytes, missing: bytes, default: Array, field_number: int, row: int) -> Any:
@@ -119,9 +137,32 @@ def _value(field: bytes, missing: bytes, default: Array, field_number: int, row:
 
 
 def _fields(record: bytes, delimiter: bytes, use_quotes: bool) -> list[bytes]:
-    if record and not (use_quotes and any(char in record for char in b'"\r\n')):
+    """Return the fields of a record; InvalidArgumentError for quotes that violate RFC 4180."""
+    if not record:
+        return []
+    if not (use_quotes and _has_marks(record)):
         return record.split(delimiter)
-    return list(_parsed(record, delimiter, use_quotes)) if record else []
+    return _of_whole_quotes(record, delimiter) or list(_parsed(record, delimiter, use_quotes))
+
+
+def _has_marks(text: bytes) -> bool:
+    """Return whether a text has a quote or the end of a line."""
+    return b'"' in text or b"\n" in text or b"\r" in text
+
+
+def _of_whole_quotes(record: bytes, delimiter: bytes) -> list[bytes] | None:
+    """Return the fields if each pair of quotes is around a whole field; None otherwise.
+
+    >>> _of_whole_quotes(b'1,"a,b",2', b",")  # the quoted fields are split off, and then 1,",2
+    [b'1', b'a,b', b'2']
+    """
+    texts = record.split(b'"')
+    outside, quoted = b'"'.join(texts[::2]), texts[1::2]
+    fields = outside.split(delimiter)
+    if b"\n" in outside or b"\r" in outside or fields.count(b'"') != len(quoted):
+        return None
+    following = iter(quoted)
+    return [next(following) if field == b'"' else field for field in fields]
 
 
 def _parsed(record: bytes, delimiter: bytes, use_quotes: bool) -> Iterator[bytes]:

@@ -77,6 +77,17 @@ def test_base64(staged):
         ("1,2,3", [0, 0], {"select_cols": [0, 2]}, [1, 3]),
         ('"a",b', ["", ""], {"use_quote_delim": False}, [b'"a"', b"b"]),
         (" 1 ,2,", [0, 0, ""], {}, [1, 2, b""]),
+        ('1,"Braund, Mr.","",3', [0, "", "?", 0], {}, [1, b"Braund, Mr.", b"?", 3]),
+        ('"1","a\nb",""', ["", "", ""], {}, [b"1", b"a\nb", b""]),
+        ('"a""","""b",""""', ["", "", ""], {}, [b'a"', b'"b', b'"']),
+        ('"a";b;"c;d";', [""] * 4, {"field_delim": ";"}, [b"a", b"b", b"c;d", b""]),
+        (
+            ["1,a", "NA,NA", ",", "4,d"],
+            [7.0, "?"],
+            {"na_value": "NA"},
+            [[1, 7, 7, 4], [b"a", b"?", b"?", b"d"]],
+        ),
+        ([",", ","], [7, "?"], {}, [[7, 7], [b"?", b"?"]]),
     ],
 )
 def test_decode_csv(staged, records, defaults, options, expected):
@@ -92,6 +103,10 @@ def test_decode_csv(staged, records, defaults, options, expected):
         ('a,"b', ["", ""], "Quoted field has to end with quote followed by delim or end"),
         ('a"b,c', ["", ""], "Unquoted fields cannot have quotes/CRLFs inside"),
         ('"a"b,c', ["", ""], "Quote inside a string has to be escaped by another quote"),
+        ('"a","b"c"', ["", ""], "Quote inside a string has to be escaped by another quote"),
+        ('"a",b\n', ["", ""], "Unquoted fields cannot have quotes/CRLFs inside"),
+        ('a""', [""], "Unquoted fields cannot have quotes/CRLFs inside"),
+        (["1,2", ",x"], [0, 0], "Field 1 in record 1 is not a valid int32: x"),
         ("1", [tf.constant(0, tf.int8)], "int8"),
         ("1", [[[0]]], "at most rank 1"),
         ("1", [[0, 1]], "only be 1 default per field"),
