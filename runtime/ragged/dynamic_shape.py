@@ -9,9 +9,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import dtypes
+from ..core import late_binding
 from ..core.conversion import convert_to_tensor
 from ..core.export import export
 from ..core.tensor import EagerTensor, Tensor
+from ..core.type_spec import MeetsCompositeError
 from ..ops.arrays.shape_ops import shape as shape_of
 from ..ops.framework.static_values import of_tensor
 from .row_partition import RowPartition
@@ -22,6 +24,8 @@ from .tensor import RaggedTensor
 @export("experimental.DynamicRaggedShape")
 class DynamicRaggedShape:
     """Row partitions, the outermost first, of values with the shape `inner_shape`.
+
+    `tf.zeros`, `ones`, `fill`, `reshape` and `broadcast_to` take it as the shape of their result.
 
     Attributes: `row_partitions`, `inner_shape` (a vector), `dtype` (int32 or int64), `rank`, `num_row_partitions`.
 
@@ -95,6 +99,14 @@ class DynamicRaggedShape:
             count = sum(length)
         inner = [count, *lengths[partitioned + 1 :]] if lengths else []
         return cls(partitions, convert_to_tensor(inner, dtype), dtype)
+
+    def __tf_tensor__(self, dtype: Any = None, name: Any = None) -> Any:
+        """Raise MeetsCompositeError, so that operations dispatch on the shape."""
+        raise MeetsCompositeError(self)
+
+    @staticmethod
+    def _operation(operation: Any) -> Any:
+        return late_binding.ragged_dispatch.operation_for_shape(operation)
 
     @property
     def row_partitions(self) -> tuple[RowPartition, ...]:

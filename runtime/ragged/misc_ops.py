@@ -7,11 +7,13 @@ from typing import Any
 
 from .. import dtypes
 from ..ops.arrays import ranges, shape_ops
+from ..ops.arrays.reshape import broadcast_to
 from ..ops.math import arithmetic
 from ..ops.nn.embedding_lookup import embedding_lookup
 from ..ops.reduce.bincount import bincount
 from ..ops.strings import strings
 from ..sparse.reductions import dense_bincount
+from . import shaped
 from .broadcasting import with_common_rows
 from .dynamic_shape import DynamicRaggedShape
 from .mapping import check_same_rows, map_flat_values
@@ -74,6 +76,7 @@ OPERATIONS: Mapping[Any, Callable[..., Any]] = {
     shape_ops.rank: rank,
     shape_ops.shape: shape,
     arithmetic.add_n: add_n,
+    broadcast_to: shaped.broadcast_to,
     embedding_lookup: lookup,
     bincount: dense_bincount,
     ranges.one_hot: one_hot,

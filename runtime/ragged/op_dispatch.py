@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..ops.framework.composite_dispatch import element_operands
+from . import shaped
 from .broadcasting import with_common_rows
 from .tensor import RaggedTensor
 
@@ -26,6 +27,11 @@ def operation_for(operation: Any) -> Callable[..., Any] | None:
         return own
     count = element_operands(operation)
     return elementwise(operation, count) if count else None
+
+
+def operation_for_shape(operation: Any) -> Callable[..., Any] | None:
+    """Return the implementation of an operation for the ragged shape of its result; None if it takes no such shape."""
+    return shaped.OPERATIONS.get(operation)
 
 
 def elementwise(operation: Callable[..., Any], count: int) -> Callable[..., Any]:
@@ -47,4 +53,4 @@ def own_functions() -> Mapping[Any, Callable[..., Any]]:
     return found
 
 
-__all__ = ["RaggedTensor", "elementwise", "operation_for", "own_functions"]
+__all__ = ["RaggedTensor", "elementwise", "operation_for", "operation_for_shape", "own_functions"]
