@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dis
 import inspect
+import sys
 from types import CodeType
 
 from ..analysis.binding_time import FRAME_READERS
@@ -32,6 +33,17 @@ _COMPARISON = (
     "compare the elements, as in `a[0] == b[0] and a[1] == b[1]`, or write tf.reduce_all(tf.stack(a) == tf.stack(b))",
 )
 
+_TESTS_RESULT = 16 if sys.version_info >= (3, 13) else 0
+"""The bit in the argument of a COMPARE_OP that also tests its result."""
+
+
+def _instruction(code: CodeType, offset: int) -> tuple[str, bool]:
+    """Return the name of an instruction, and whether it tests the truth of a value."""
+    number, argument = code.co_code[offset : offset + 2]
+    name = dis.opname[number]
+    is_test = "JUMP" in name or name in ("TO_BOOL", "UNARY_NOT")
+    return name, is_test or (name == "COMPARE_OP" and bool(argument & _TESTS_RESULT))
+
 
 def _frame_reader(code: CodeType) -> str | None:
     """Return the name of a built-in function that reads the frame of this code, if the code calls one."""
@@ -44,11 +56,10 @@ def _frame_reader(code: CodeType) -> str | None:
 def undecided(call: StackCall, label: str) -> Diagnostic | None:
     """Return the error for a call of a converted function, or None if none applies. `label` names the value."""
     code = call.code
-    instruction = dis.opname[code.co_code[call.offset]]
-    is_test = "JUMP" in instruction or instruction in ("TO_BOOL", "UNARY_NOT")
+    instruction, is_test = _instruction(code, call.offset)
     if instruction == "CONTAINS_OP":
         what, why, fix = _IN
-    elif instruction == "COMPARE_OP":
+    elif instruction == "COMPARE_OP" and not is_test:
         what, why, fix = _COMPARISON
     elif code.co_name == "<genexpr>":
         what, why, fix = _GENERATOR_EXPRESSION
