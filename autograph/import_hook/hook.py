@@ -22,7 +22,7 @@ from .. import policy
 from ..conversion.conversion_log import LISTING
 from ..conversion.operator_constants import with_operators
 from ..errors import ConversionError, is_block, is_own_file
-from ..introspection.code_objects import nested_code_objects
+from ..introspection.code_objects import code_at_place, nested_code_objects
 
 _converting = threading.RLock()
 
@@ -169,10 +169,7 @@ def _finished(code: CodeType, text: str, filename: str) -> CodeType:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             module = compile(text, filename, "exec", dont_inherit=True)
-        key = converted.co_qualname, converted.co_firstlineno
-        return next(
-            (c for c in nested_code_objects(module) if (c.co_qualname, c.co_firstlineno) == key), None
-        )
+        return code_at_place(module, converted)
 
     own = [inner for inner in nested_code_objects(finished) if not is_block(inner)]
     for inner in own:

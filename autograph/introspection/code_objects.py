@@ -63,3 +63,28 @@ def nested_code_objects(code: CodeType) -> Iterator[CodeType]:
         current = pending.pop()
         yield current
         pending += [constant for constant in current.co_consts if isinstance(constant, CodeType)]
+
+
+def code_at_place(module: CodeType, sought: CodeType) -> CodeType | None:
+    """Return the code in `module` with the name and place of `sought`; None if there is none, or no telling which.
+
+    Columns distinguish the lambdas of a line.
+
+    >>> module = compile("f, g = lambda x: x + 1, lambda x: x * 2", "<text>", "exec")
+    >>> first, second = module.co_consts[:2]
+    >>> code_at_place(module, second) is second
+    True
+    """
+    key = sought.co_qualname, sought.co_firstlineno
+    found = [code for code in nested_code_objects(module) if (code.co_qualname, code.co_firstlineno) == key]
+    if any(code != found[0] for code in found):  # the body of a `finally` is compiled several times
+        found = [code for code in found if _start(code) == _start(sought)]
+    return found[0] if found and all(code == found[0] for code in found) else None
+
+
+def _start(code: CodeType) -> tuple[int, int] | None:
+    """Return the line and column at which the body of a function starts; None if the code has no columns."""
+    places = [
+        (line, column) for line, _, column, end in code.co_positions() if line and column is not None and end
+    ]
+    return min(places, default=None)

@@ -242,6 +242,17 @@ def test_do_not_convert_is_found_in_every_spelling(site):
         assert is_converted(other.h)
 
 
+def test_do_not_convert_distinguishes_the_lambdas_of_a_line(site):
+    (site / "other.py").write_text(
+        "from agc.autograph import do_not_convert as skip\n"
+        "f, g, h = skip(lambda x: abs(x) + 1), skip(lambda x: abs(x) * 2), skip(lambda x: 5 if x else abs(x))\n"
+    )
+    for _ in range(2):
+        other = imports("other")
+        assert (other.f(3), other.g(3), other.h(3)) == (4, 6, 5)
+        assert not any(map(is_converted, (other.f, other.g, other.h)))
+
+
 # The cache
 
 
