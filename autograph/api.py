@@ -37,7 +37,7 @@ from .introspection.source_sites import assigned_before, assigned_in, codes_of, 
 from .options.features import USUAL, Feature, Features, options_of
 from .options.loop_options import set_loop_options
 from .options.verbosity import set_verbosity, trace
-from .policy import do_not_convert, is_library_file, is_user_class, is_user_code
+from .policy import do_not_convert, is_library_file, is_user_class, is_user_code, with_own_code
 from .traceback_filter import filter_tracebacks, leaves_no_trace
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ __all__ = [
     "ConversionError", "StagingError", "SideEffectWarning", "Diagnostic", "Note", "Where",
     "strip_frames", "filter_tracebacks", "leave_no_trace", "keeps_frames", "is_own_file", "converted", "unconverted",
     "converting_reachable", "checking_may_alias", "is_user_class", "is_user_code", "is_library_file",
-    "convert_packages", "leave_packages", "conversions", "Conversion",
+    "with_own_code", "convert_packages", "leave_packages", "conversions", "Conversion",
     "cell_name", "shown_path", "for_loop",
     "running", "assigned_before", "assigned_in", "altered_in", "raised_recursion_limit", "StackCall", "calls_of",
 ]  # fmt: skip

@@ -274,10 +274,21 @@ def remember_original(code: CodeType, original: Callable[[CodeType], CodeType | 
 
 def _restore(f: FunctionType) -> None:
     """Give back its own code to a function of a module that was converted as a whole."""
+    f.__code__ = _own_code(f)
+
+
+def with_own_code(f: FunctionType) -> FunctionType:
+    """Return a function that behaves as `f` without the conversion: `f` itself unless it has converted code."""
+    code = _own_code(f)
+    if code is f.__code__:
+        return f
+    return FunctionType(code, f.__globals__, f.__name__, f.__defaults__, f.__closure__)
+
+
+def _own_code(f: FunctionType) -> CodeType:
     original = _originals.get(f.__code__)
     code = original(f.__code__) if original is not None else None
-    if code is not None and code.co_freevars == f.__code__.co_freevars:
-        f.__code__ = code
+    return code if code is not None and code.co_freevars == f.__code__.co_freevars else f.__code__
 
 
 def _functions_of(f: Any) -> list[FunctionType]:

@@ -8,7 +8,10 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
+from types import FunctionType
 from typing import Any
+
+from agc.autograph.api import with_own_code
 
 from ...core.tensor import Tensor
 from ...data.dataset import Dataset
@@ -101,6 +104,20 @@ ADDED = {
 }
 """Methods by the module of Keras whose class gets them: the class, and the method."""
 
+
+def dumps_own_code(dump: Callable[[FunctionType], Any]) -> Callable[[FunctionType], Any]:
+    """Return Keras's `func_dump`, which writes the code of a `Lambda` layer, such that it writes unconverted code.
+
+    Converted code refers to operators, and could not be loaded by other programs.
+    """
+
+    @functools.wraps(dump)
+    def wrapped(function: FunctionType) -> Any:
+        return dump(with_own_code(function))
+
+    return wrapped
+
+
 WRAPPED: dict[str, Sequence[tuple[str, str, Callable[[Any], Any]]]] = {
     "keras.src.activations": [("", "serialize", serializes_operations)],
     "keras.src.callbacks.backup_and_restore": [
@@ -110,5 +127,6 @@ WRAPPED: dict[str, Sequence[tuple[str, str, Callable[[Any], Any]]]] = {
     "keras.src.models.model": [("Model", "__init__", ignores_itself)],
     "keras.src.saving.saving_api": [("", "save_model", writes_once), ("", "save_weights", writes_once)],
     "keras.src.saving.serialization_lib": [("", "serialize_keras_object", serializes_operations)],
+    "keras.src.utils.python_utils": [("", "func_dump", dumps_own_code)],
 }
 """Decorators by the module of Keras whose functions they change: the function's class, or "", and its name."""

@@ -88,3 +88,22 @@ def test_a_program_for_tensorflow_and_keras_is_converted_and_runs(tmp_path):
     path = tmp_path / "program.py"
     found = run(KERAS + PROGRAM, path, "-m", "agc", "run", "--as-tensorflow", str(path))
     assert found == ["1.0 True 3. True", *PRINTED]
+
+
+LAMBDA = """
+import tensorflow as tf
+from tensorflow import keras
+
+def model():
+    two = keras.layers.Lambda(lambda x: abs(x) + 1.0), keras.layers.Lambda(lambda x: abs(x) * 2.0)
+    return keras.Sequential([keras.Input((2,)), *two])
+
+model().save("model.keras")
+print(keras.models.load_model("model.keras", safe_mode=False)(tf.constant([[3.0, -4.0]])).numpy())
+"""
+
+
+def test_lambda_layers_of_a_converted_program_are_saved(tmp_path):
+    """The file has the code of the program, which TensorFlow can load."""
+    found = run(LAMBDA, tmp_path / "program.py", "-m", "agc", "run", "--as-tensorflow", "program.py")
+    assert found == ["[[ 8. 10.]]"]
