@@ -40,8 +40,9 @@ Conversion = Callable[[Any, dtypes.DType | None], Tensor]
 Kinds = type | tuple[type, ...]
 
 _conversions: list[tuple[int, Kinds, Conversion]] = []
-_NUMBERS = frozenset({bool, int, float, complex})
-_PLAIN = frozenset({bool, int, float, complex, str, bytes, list, tuple})
+_TEXTS = frozenset({str, bytes})
+_LITERALS = frozenset({bool, int, float, complex, *_TEXTS})
+_PLAIN = frozenset({*_LITERALS, list, tuple})
 _SINGLE = np.dtype(np.float32)
 _native = native_extension("_native_literals")
 literal_array: Callable[[Any, Any], np.ndarray[Any, Any] | None]
@@ -148,7 +149,7 @@ def _convert(value: Any, dtype: dtypes.DType | None) -> Tensor:
 def holds_tensor(value: Any) -> bool:
     """Return whether a list or tuple contains a tensor, or a value that converts to a symbolic tensor."""
     if isinstance(value, (list, tuple)):
-        return not _NUMBERS.issuperset(map(type, value)) and any(map(holds_tensor, value))
+        return not _LITERALS.issuperset(map(type, value)) and any(map(holds_tensor, value))
     return isinstance(value, SymbolicTensor) or is_tensor_like(value)
 
 
@@ -285,9 +286,9 @@ def _from_python(value: Any, dtype: dtypes.DType | None) -> np.ndarray[Any, Any]
     first_leaf = value
     while type(first_leaf) in (list, tuple) and first_leaf:
         first_leaf = first_leaf[0]
-    if type(first_leaf) in (str, bytes):  # else NumPy gives each string the size of the longest
+    if type(first_leaf) in _TEXTS:  # else NumPy gives each string the size of the longest
         array = np.array(value, object)
-        if not any(isinstance(item, (list, tuple)) for item in array.flat):
+        if not any(issubclass(kind, (list, tuple)) for kind in set(map(type, array.flat))):
             return _strings(array)
     try:
         array = np.array(value)
@@ -329,6 +330,11 @@ def _large(value: Any) -> np.ndarray[Any, Any]:
 
 
 def _strings(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return a new array of bytes for an array of texts. While a graph is built, its builder sees each text."""
+    items = array.ravel().tolist()
+    if current() is None and _TEXTS.issuperset(map(type, items)):
+        texts = (item if type(item) is bytes else item.encode() for item in items)
+        return np.fromiter(texts, object, array.size).reshape(array.shape)
     out = np.empty(array.shape, object)
     for index in np.ndindex(array.shape):
         item = array[index]

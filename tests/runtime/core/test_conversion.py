@@ -1,4 +1,4 @@
-"""Conversion of bools, and of lists that contain tensors, to a given dtype."""
+"""Conversion of bools, texts, and lists that contain tensors."""
 
 from __future__ import annotations
 
@@ -45,6 +45,38 @@ def test_lists_of_tensors_are_cast_to_a_given_dtype(traced: bool) -> None:
         assert tf.cast(result, tf.int32).numpy().tolist() == [[3, 4], [3, 5]]
     with pytest.raises((TypeError, tf.errors.InvalidArgumentError), match="was expected to be a int"):
         call(x)
+
+
+TEXTS = {
+    "a text": ("ä", "ä".encode()),
+    "texts and bytes": (["ä", b"\xff", ""], ["ä".encode(), b"\xff", b""]),
+    "rows": ((["a", "b"], ("c", b"d")), [[b"a", b"b"], [b"c", b"d"]]),
+    "texts of NumPy": ([np.str_("a"), np.bytes_(b"b")], [b"a", b"b"]),
+    "a transposed array": (np.array([["a", "bc"], ["d", "e"]]).T, [[b"a", b"d"], [b"bc", b"e"]]),
+    "an array of objects": (np.array([b"a", "b"], object), [b"a", b"b"]),
+    "an empty array": (np.array([], "U1"), []),
+}
+
+
+@pytest.mark.parametrize("traced", [False, True])
+@pytest.mark.parametrize("value, expected", TEXTS.values(), ids=TEXTS.keys())
+def test_texts_become_bytes(value: Any, expected: Any, traced: bool) -> None:
+    found = (tf.function(lambda: tf.constant(value)) if traced else lambda: tf.constant(value))()
+    assert found.dtype == tf.string
+    assert found.numpy() == expected if isinstance(expected, bytes) else found.numpy().tolist() == expected
+
+
+def test_a_tensor_of_texts_keeps_them_if_the_array_changes() -> None:
+    array = np.array([b"a", b"b"], object)
+    tensor = tf.constant(array)
+    array[0] = b"c"
+    assert tensor.numpy().tolist() == [b"a", b"b"]
+
+
+def test_texts_and_other_values_are_refused() -> None:
+    for value in (["a", 1], [1, "a"], ["a", None], ["a", ["b"]]):
+        with pytest.raises((ValueError, TypeError)):
+            tf.constant(value)
 
 
 @pytest.mark.parametrize("dtype", ["int32", "string"])
