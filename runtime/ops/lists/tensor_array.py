@@ -141,12 +141,18 @@ def array_write(
     array: Array, index: Input, value: Input, infer_shape: bool = True, name: Name = None
 ) -> ListType:
     """Write `value` at `index`; with `infer_shape`, all elements must have its shape."""
+    _check_index(index)
     if value.dtype is not array.spec.element.dtype:
         raise TypeError(
             f"TensorArray dtype is {array.spec.element.dtype.name} but Op is trying to write dtype {value.dtype.name}"
         )
     merged = _merged(array, value.shape)
     return merged if infer_shape else ListType(array.spec.element)
+
+
+def _check_index(index: TensorType) -> None:
+    if not (index.dtype.is_integer or index.dtype.is_bool):
+        raise TypeError(f"the index of a TensorArray must be an integer, not {index.dtype.name}")
 
 
 @array_write.kernel
@@ -189,6 +195,7 @@ def array_read(
     array: Array, index: Input, dtype: DType, element_shape: Dims, name: Name = None
 ) -> TensorType:
     """Return the element at `index`."""
+    _check_index(index)
     element: TensorType = array.spec.element
     return element
 

@@ -236,6 +236,22 @@ def test_elements_of_different_shapes_are_not_stacked(dtype):
             f(x)
 
 
+@pytest.mark.parametrize("index", [1.5, 1.0, "1"])
+def test_an_index_is_an_integer(index):
+    def read(i):
+        return tf.TensorArray(tf.float32, size=2).unstack([1.0, 2.0]).read(i)
+
+    def written(i):
+        return tf.TensorArray(tf.float32, size=2).write(i, 1.0).stack()
+
+    for f in (read, written):
+        for given in (index, tf.constant(index)):
+            with pytest.raises(tf.errors.InvalidArgumentError, match="must be an integer, not"):
+                f(given)
+        with pytest.raises(TypeError, match="must be an integer, not"):
+            tf.function(f)(tf.constant(index))
+
+
 def test_gradients_through_parts():
     @tf.function
     def f(x):
