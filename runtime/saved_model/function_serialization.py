@@ -23,7 +23,7 @@ from ..ir.graph import Graph
 from ..tracing.cache_key import Identity, Parameters
 from ..tracing.concrete_function import ConcreteFunction
 from ..tracing.flat_arguments import FlatArguments
-from ..tracing.function import BoundFunction, Function
+from ..tracing.function import BoundFunction, Function, is_bound
 from ..tracing.trace import Tracing
 from . import structure_json
 from .binding import check_binding
@@ -70,19 +70,7 @@ def graphs_of(function: Any) -> list[ConcreteFunction]:
         return [function]
     if isinstance(function, RestoredFunction):
         return function.concrete_functions
-    if function.input_signature is not None:
-        function.get_concrete_function()
-    whole = function._function if isinstance(function, BoundFunction) else function
-    found = [each for each in whole._list_all_concrete_functions() if not each.belongs_to_outer]
-    if isinstance(function, BoundFunction):
-        found = [each for each in found if is_bound(each, function._instance)]
-    return found
-
-
-def is_bound(concrete: ConcreteFunction, owner: Any) -> bool:
-    """Return whether the first argument of a graph is the object that has the function as a method."""
-    first = next(iter(concrete.arguments.values()), None)
-    return isinstance(first, Identity) and first.target is owner
+    return [each for each in function._list_all_concrete_functions() if not each.belongs_to_outer]
 
 
 def _parameters_of(function: Any, concrete: Sequence[ConcreteFunction]) -> list[inspect.Parameter]:

@@ -14,9 +14,10 @@ from ..formats.tensorflow.callees import SavedCallee, as_signature, of_concrete
 from ..formats.tensorflow.frozen_graph import check, lists_grow
 from ..formats.tensorflow.model_writer import ModelWriter
 from ..formats.tensorflow.structure_encoding import CannotDescribeError
+from ..tracing.function import is_bound
 from ..train.object_graph import ObjectGraph
 from . import signatures as signing
-from .function_serialization import graphs_of, is_bound
+from .function_serialization import graphs_of
 from .object_kinds import functions_of, kind_of
 
 _log = logging.getLogger("agc")

@@ -99,14 +99,19 @@ class Function(CallSlot, Generic[P, R]):
         return self._calls.concrete_for(args, kwargs)
 
     def _list_all_concrete_functions(self) -> list[ConcreteFunction]:
-        """Return the cached traces. Keras calls TensorFlow's private name when it exports a model."""
+        """Return the cached traces, at least that of an `input_signature`.
+
+        Keras calls TensorFlow's private name when it exports a model.
+        """
+        if self.input_signature is not None and not list(self._calls.cache):
+            self.get_concrete_function()
         return list(self._calls.cache)
 
     def _trackable_children(
         self, save_type: str = "checkpoint", **kwargs: Any
     ) -> dict[str, ConcreteFunction]:
         """Return the cached traces by name, as `_list_all_concrete_functions` does."""
-        return {f"trace_{number}": each for number, each in enumerate(self._calls.cache)}
+        return {f"trace_{number}": each for number, each in enumerate(self._list_all_concrete_functions())}
 
     def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
         """Return the signatures of all cached traces as text."""
@@ -177,6 +182,12 @@ class _Doc:
         return self._text if bound is None else bound._function.__doc__
 
 
+def is_bound(concrete: ConcreteFunction, owner: Any) -> bool:
+    """Return whether the first argument of a graph is the object that has the function as a method."""
+    first = next(iter(concrete.arguments.values()), None)
+    return isinstance(first, Identity) and first.target is owner
+
+
 class BoundFunction(Generic[P, R]):
     __doc__ = _Doc(
         "A `Function` as the method of an instance, which `Function.__get__` makes; it keeps no graphs of its own."
@@ -232,6 +243,18 @@ class BoundFunction(Generic[P, R]):
         concrete = self._function.get_concrete_function(self._instance, *args, **kwargs)
         concrete.traced_arguments.receiver = next(iter(self._function._calls.positional), None)
         return concrete
+
+    def _list_all_concrete_functions(self) -> list[ConcreteFunction]:
+        """Return the cached traces for this instance; see `Function._list_all_concrete_functions`."""
+        if self.input_signature is not None:
+            self.get_concrete_function()
+        return [each for each in self._function._calls.cache if is_bound(each, self._instance)]
+
+    def _trackable_children(
+        self, save_type: str = "checkpoint", **kwargs: Any
+    ) -> dict[str, ConcreteFunction]:
+        """Return the cached traces by name, as `_list_all_concrete_functions` does."""
+        return {f"trace_{number}": each for number, each in enumerate(self._list_all_concrete_functions())}
 
     def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
         return self._function.pretty_printed_concrete_signatures(verbose)

@@ -7,14 +7,23 @@ True
 
 from __future__ import annotations
 
+import abc
+
 from ..core.conversion import TensorLike
 from ..core.missing_names import explain as _explain
 from ..tracing.concrete_function import ConcreteFunction
+from ..tracing.function import BoundFunction
 from ..tracing.function import Function as PolymorphicFunction
 from ..tracing.trace_type import SupportsTracingProtocol, TraceType, TracingContext
 from . import distributed
 
-GenericFunction = PolymorphicFunction
+
+class GenericFunction(abc.ABC):  # noqa: B024
+    """The class of what `tf.function` returns, also as a method of an instance."""
+
+
+GenericFunction.register(PolymorphicFunction)
+GenericFunction.register(BoundFunction)
 
 __all__ = [
     "ConcreteFunction", "GenericFunction", "PolymorphicFunction", "SupportsTracingProtocol", "TensorLike", "TraceType",

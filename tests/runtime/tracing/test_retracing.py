@@ -382,5 +382,7 @@ class TestTraceTypes:
         types = tf.types.experimental
         f = tf.function(lambda: tf.constant(1))
         assert isinstance(f, types.PolymorphicFunction)
+        assert isinstance(f, types.GenericFunction)
+        assert not isinstance(len, types.GenericFunction)
         assert isinstance(f.get_concrete_function(), types.ConcreteFunction)
         assert isinstance(Fruit(), types.SupportsTracingProtocol)

@@ -185,6 +185,44 @@ def test_models_are_exported(tmp_path):
     assert len(loaded.trainable_variables) == 4
 
 
+def test_functions_are_endpoints_of_an_exported_model(tmp_path):
+    """Functions and methods with an `input_signature` need no call before; others do."""
+
+    class Model(tf.keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.dense = tf.keras.layers.Dense(2)
+
+        def call(self, x):
+            return self.dense(x)
+
+        @tf.function(input_signature=[tf.TensorSpec([None, 3], tf.float32)])
+        def twice(self, x):
+            return 2.0 * self(x)
+
+        @tf.function
+        def thrice(self, x):
+            return 3.0 * self(x)
+
+    model, x = Model(), tf.constant([[1.0, 2.0, 3.0]])
+    expected = model(x)
+    archive = tf.keras.export.ExportArchive()
+    archive.track(model)
+    archive.add_endpoint("twice", model.twice)
+    half = tf.function(lambda x: x / 2.0, input_signature=[tf.TensorSpec([], tf.float32)])
+    archive.add_endpoint("half", half)
+    with pytest.raises(ValueError, match="never been called"):
+        archive.add_endpoint("thrice", model.thrice)
+    model.thrice(x)
+    archive.add_endpoint("thrice", model.thrice)
+    archive.write_out(tmp_path / "m", verbose=False)
+
+    loaded = tf.saved_model.load(tmp_path / "m")
+    np.testing.assert_allclose(loaded.twice(x), 2.0 * expected, rtol=1e-6)
+    np.testing.assert_allclose(loaded.thrice(x), 3.0 * expected, rtol=1e-6)
+    assert loaded.half(3.0).numpy() == 1.5
+
+
 def test_saved_models_of_keras_have_a_signature(tmp_path):
     model = tf.keras.Sequential([tf.keras.Input((3,)), tf.keras.layers.Dense(2)])
     tf.saved_model.save(model, tmp_path)
