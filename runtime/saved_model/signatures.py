@@ -150,7 +150,7 @@ class LoadedSignature:
     def __call__(self, /, *args: Any, **kwargs: Any) -> dict[str, Any]:
         """Run the graph. Raises TypeError for positional arguments, and for names that are missing or unknown."""
         known = self.structured_input_signature[1]
-        if args and len(known) == 1 and not kwargs:
+        if len(args) == len(known) == 1 and not kwargs:
             kwargs = {next(iter(known)): args[0]}
         elif args:
             raise TypeError(f"a signature takes its tensors by name: {', '.join(known)}")

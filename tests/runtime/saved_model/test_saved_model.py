@@ -261,6 +261,18 @@ def test_signatures_take_and_give_tensors_by_name(tmp_path):
     assert {name: float(value) for name, value in found.items()} == {"output_0": 1.0, "output_1": 3.0}
 
 
+def test_a_signature_with_one_tensor_takes_no_second_one(tmp_path):
+    @tf.function(input_signature=[tf.TensorSpec([])])
+    def double(x):
+        return 2.0 * x
+
+    signature = reloaded(holding(double=double), tmp_path).signatures["serving_default"]
+    x = tf.constant(3.0)
+    assert signature(x)["output_0"].numpy() == 6.0
+    with pytest.raises(TypeError, match="takes its tensors by name: x"):
+        signature(x, x)
+
+
 def test_python_values_are_part_of_a_signature(tmp_path):
     @tf.function(input_signature=[tf.TensorSpec([])])
     def scaled(x, n=5, mode="up"):
