@@ -18,6 +18,7 @@ from .. import dtypes, nest
 from ..composite import components
 from ..core import weak_types
 from ..core.conversion import convert_to_tensor, is_tensor_like
+from ..core.shapes import TensorShape
 from ..core.symbolic_tensor import SymbolicTensor
 from ..core.tensor import EagerArray, EagerTensor, Tensor
 from ..core.tensor_array import TensorArray
@@ -134,7 +135,7 @@ def same_static(one: Any, other: Any) -> bool:
     """Return whether two Python objects are the same for a graph."""
     if one is other or type(one) is type(other) is Undefined:
         return True
-    if type(one) is not type(other) or not isinstance(one, (str, bytes, frozenset, *NUMBERS)):
+    if type(one) is not type(other) or not isinstance(one, (str, bytes, frozenset, TensorShape, *NUMBERS)):
         return False
     return bool(one == other)
 

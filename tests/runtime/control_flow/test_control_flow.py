@@ -354,3 +354,21 @@ def test_a_variable_enters_a_functional_loop_by_its_value(way):
     assert [float(x) for x in way(run)(tf.constant(2))] == [2.0, 4.0, 5.0]
     assert tf.is_tensor(run(tf.constant(0))[1]) and not isinstance(run(tf.constant(0))[1], tf.Variable)
     assert variable.numpy() == 1.0
+
+
+def test_equal_static_shapes_are_one_value():
+    class Layer:
+        shape = None
+
+        def __call__(self, x):
+            self.shape = x.shape
+            for _ in tf.range(3):
+                x = x + 1.0
+                self.shape = x.shape
+            if tf.reduce_sum(x) > 0:
+                self.shape = (x * 2.0).shape
+            return x + tf.zeros(self.shape)
+
+    layer = Layer()
+    assert tf.function(layer)(tf.zeros([2])).numpy().tolist() == [3.0, 3.0]
+    assert layer.shape == [2]
