@@ -53,6 +53,7 @@ image.draw_bounding_boxes: images boxes name colors
 io.decode_csv: records record_defaults field_delim use_quote_delim name na_value select_cols
 io.parse_example io.parse_single_example parse_example parse_single_example: serialized features name example_names
 io.decode_raw: input_bytes out_type little_endian name bytes>input_bytes
+io.serialize_many_sparse io.serialize_sparse: sp_input name out_type
 linalg.norm norm: tensor ord axis keepdims name keep_dims>keepdims
 linalg.l2_normalize math.l2_normalize nn.l2_normalize: x axis epsilon name dim>axis
 math.bincount: arr weights minlength maxlength dtype

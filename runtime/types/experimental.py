@@ -19,7 +19,16 @@ from . import distributed
 
 
 class GenericFunction(abc.ABC):  # noqa: B024
-    """The class of what `tf.function` returns, also as a method of an instance."""
+    """The class of what `tf.function` returns, also as a method of an instance.
+
+    >>> import agc.runtime as tf
+    >>> class Model(tf.Module):
+    ...     @tf.function
+    ...     def double(self, x):
+    ...         return 2 * x
+    >>> isinstance(Model.double, GenericFunction), isinstance(Model().double, GenericFunction)
+    (True, True)
+    """
 
 
 GenericFunction.register(PolymorphicFunction)
