@@ -183,7 +183,7 @@ def _found(cls: type) -> Iterator[Reader]:
 def _reduced(value: Any) -> Any:
     """Return what `pickle` saves, without attributes if there are none: an exception has a dict of them once read."""
     found = value.__reduce_ex__(2)
-    while isinstance(found, tuple) and not found[-1]:
+    while isinstance(found, tuple) and (found[-1] is None or (type(found[-1]) is dict and not found[-1])):
         found = found[:-1]
     return found
 

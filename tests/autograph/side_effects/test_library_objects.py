@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import agc.runtime as tf
 import numpy as np
 import pytest
+from agc.autograph.side_effects import pickled_state
 from support.hidden_changes import refused
 
 MAKERS = {
@@ -82,3 +83,15 @@ def test_an_array_that_the_trace_changes_through_a_view_is_refused():
         return x
 
     refused(total, "AGC291", "`offsets`", "gets other items")
+
+
+def test_a_state_of_zero_is_a_state():
+    class Counted:
+        def __reduce_ex__(self, protocol):
+            return Counted, (), self.state
+
+    counted = Counted()
+    counted.state = 0
+    assert pickled_state._reduced(counted) == (Counted, (), 0)
+    counted.state = {}
+    assert pickled_state._reduced(counted) == (Counted, ())
