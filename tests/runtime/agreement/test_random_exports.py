@@ -25,7 +25,7 @@ from support.staged_judging import ARGUMENTS, equal
 
 REFUSALS = StagingError, tf.errors.OperatorNotAllowedInGraphError, tf.export.CannotExportError
 OF_BRANCHES = NameError, ZeroDivisionError, IndexError
-"""What Python raises while it traces a branch that the program does not take."""
+"""Python raises these while it traces a branch that the program does not take."""
 
 COUNT = int(os.environ.get("AGC_FUZZ", 6))
 SPECS = [tf.TensorSpec([], tf.int32, name) for name in "ab"]
@@ -39,7 +39,7 @@ Rows = Sequence[Sequence[Any]]
 
 
 class Ignored:
-    """What a variable is for a program whose effects are not compared."""
+    """Take the place of a variable whose values are not compared."""
 
     def assign(self, value: Any) -> None: ...
 
