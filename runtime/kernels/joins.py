@@ -58,10 +58,9 @@ def _stacked(arrays: Sequence[Array], axis: int) -> Array:
     first = arrays[0]
     if axis == 0 and first.dtype.kind in "biufc":
         return np.array(arrays)
+    # Else an assignment to rows[i] would repeat elements.
     if any(np.shape(array) != np.shape(first) for array in arrays):
-        raise ValueError(
-            "all input arrays must have the same shape"
-        )  # an assignment to rows[i] would repeat elements
+        raise ValueError("all input arrays must have the same shape")
     if axis != 0:
         own = (slice(None),) * (axis if axis > 0 else np.ndim(first) + 1 + axis)
         return np.concatenate([array[(*own, None)] for array in arrays], axis)

@@ -10,6 +10,7 @@ f(t, 4)       TypeError: f(): `n` was 3 when traced, but is 4 in this call
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -47,10 +48,8 @@ class TracedArguments:
             tensors = tensors_of(self._specs, args, kwargs)
             if tensors is None:
                 raise
-            try:
+            with contextlib.suppress(TypeError):  # the error about all arguments names more of them
                 return [self._checked_leaf(*each) for each in tensors]
-            except TypeError:
-                pass
             raise
 
     def _bound(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
