@@ -19,7 +19,7 @@ import numpy as np
 from agc.runtime.core.fast_path_guard import block_fast_path
 from agc.runtime.executors import ObservedPlan, interpret
 from agc.runtime.ir.graph import Graph, Operation
-from agc.runtime.ops.lists.tensor_array import PersistentArray
+from agc.runtime.kernels.persistent_array import PersistentArray
 
 FIRST = 6
 """The number of elements that are shown."""

@@ -25,6 +25,7 @@ from ..core.tensor_array import TensorArray
 from ..ir.builder import Builder, eagerly
 from ..ir.graph import Operand, Value
 from ..ir.value_types import AnySpec, ListType, TensorType
+from ..kernels.persistent_array import PersistentArray
 from ..ops.framework.op import wrap
 
 NUMBERS = (bool, int, float, complex)
@@ -126,8 +127,6 @@ def zeros(spec: AnySpec) -> Any:
         filler: Any = b"" if spec.dtype is dtypes.string else 0
         return EagerTensor(np.full(shape, filler, spec.dtype.numpy))
     assert isinstance(spec, ListType)
-    from ..ops.lists.tensor_array import PersistentArray
-
     return EagerArray(PersistentArray([]), spec)
 
 

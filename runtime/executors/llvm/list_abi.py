@@ -20,7 +20,7 @@ from ...functionalize.errors import CannotCompileError
 from ...functionalize.list_lengths import GrowingSpec, SizedSpec
 from ...functionalize.varying_shapes import VaryingType
 from ...ir.value_types import ListType, TensorType, VariableType
-from ...ops.lists.tensor_array import Growing, PersistentArray
+from ...kernels.persistent_array import Growing, PersistentArray
 from .arena import HEAD
 from .codegen.llvm_types import CONVERTED
 from .codegen.rule_registry import RefusedError

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...ops.lists.tensor_array import PersistentArray
+from ...kernels.persistent_array import PersistentArray
 from .moved_inputs import LAST_BIT
 from .rounding_doubts import FEW, NEAR, Places
 

@@ -41,7 +41,7 @@ from ...functionalize.varying_shapes import MOST_SHAPES, ByPattern, Shapes
 from ...ir.graph import Graph
 from ...ir.structured import communicates
 from ...ir.value_types import TensorType
-from ...ops.lists.tensor_array import PersistentArray
+from ...kernels.persistent_array import PersistentArray
 from ..runners import kernel_for
 from . import availability
 from .background_compiler import Job, compiler

@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 
 from ...ir.value_types import ListType, TensorType
+from ...kernels.persistent_array import PersistentArray
 from ..arrays.gather_ops import take
 from ..arrays.getitem import filled, select
 from ..framework.op import Array, Input, Inputs, Ints, Name, op
 from ..framework.static_values import checked_dims, dims
 from .list_gradients import array_item
-from .tensor_array import PersistentArray
 
 ROWS = "rows"
 """The key that means rows of the first axis; the row numbers are the only part."""

@@ -16,8 +16,8 @@ import numpy as np
 
 from ... import dtypes, errors
 from ...ir.value_types import ListType, TensorType
+from ...kernels.persistent_array import PersistentArray
 from ..framework.op import Array, Input, Name, op
-from .tensor_array import PersistentArray
 
 
 class ListValueError(errors.InvalidArgumentError, ValueError):

@@ -15,11 +15,11 @@ from ... import dtypes
 from ...core import shapes
 from ...ir.traits import FRESH_LIST, KEEPS_LENGTH, PYTHON_INDEX, READS_LIST, SIZE_QUERY
 from ...ir.value_types import ListType, TensorType
+from ...kernels.persistent_array import PersistentArray
 from ..arrays.shape_ops import shape as shape_of
 from ..framework.attribute_parsers import DType
 from ..framework.op import Array, Input, Ints, Name, op
 from ..framework.static_values import as_tuple, checked_dims, dims
-from .tensor_array import PersistentArray
 
 
 class OneElement(PersistentArray):

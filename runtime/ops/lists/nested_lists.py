@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ...ir.value_types import ListType
+from ...kernels.persistent_array import PersistentArray
 from ..arrays.ranges import range as numbers
 from ..framework.op import Array, Input, Name, op
 from .list_gradients import OneElement, array_picked, array_sum, common_element, padded
-from .tensor_array import PersistentArray
 from .tensor_list import list_new, list_size
 
 

@@ -1,16 +1,4 @@
-"""Operations of TensorArray: a persistent list of tensors as one value of the graph.
-
-A write returns a new version and leaves the old version unchanged. It still costs O(1): the newest version
-owns the list, and each older version stores its difference (Baker, "Shallow binding makes functional arrays
-fast", 1991).
-
->>> old = PersistentArray([1, 2])
->>> new = old.written(0, 7)
->>> new.items(), old.items()
-([7, 2], [1, 2])
->>> new.popped().items(), new.items()
-([7], [7, 2])
-"""
+"""Operations of TensorArray: a persistent list of tensors as one value of the graph."""
 
 from __future__ import annotations
 
@@ -24,68 +12,9 @@ from ...core import shapes
 from ...ir.traits import FRESH_LIST, FRESH_RESULT, KEEPS_LENGTH, PYTHON_INDEX, READS_LIST, SIZE_QUERY
 from ...ir.value_types import ListType, TensorType
 from ...kernels.joins import stacked
+from ...kernels.persistent_array import Growing, PersistentArray
 from ..framework.attribute_parsers import Dims, DType
 from ..framework.op import Array, Input, Name, op
-
-_GONE = object()
-
-
-class PersistentArray:
-    """One version of a persistent array of tensors; None marks an element that was never written."""
-
-    __slots__ = ("_index", "_items", "_newer", "_old")
-
-    def __init__(self, items: list[Any]) -> None:
-        self._items: list[Any] | None = items
-        self._newer: PersistentArray | None = None
-        self._index = 0
-        self._old: Any = None
-
-    def items(self) -> list[Any]:
-        """Return the elements; the caller must not change the list."""
-        if self._items is None:
-            self._split_off()
-        assert self._items is not None
-        return self._items
-
-    def written(self, index: int, item: Any) -> PersistentArray:
-        """Return the version with `item` at `index`, which is at most the length."""
-        items = self.items()
-        new = PersistentArray(items)
-        self._old = items[index] if index < len(items) else _GONE
-        if self._old is _GONE:
-            items.append(item)
-        else:
-            items[index] = item
-        self._items, self._newer, self._index = None, new, index
-        return new
-
-    def popped(self) -> PersistentArray:
-        """Return the version without the last element."""
-        items = self.items()
-        self._old, self._index = items.pop(), len(items)
-        new = PersistentArray(items)
-        self._items, self._newer = None, new
-        return new
-
-    def _split_off(self) -> None:
-        """Give this old version its own copy of the list."""
-        chain = [self]
-        while chain[-1]._items is None:
-            newer = chain[-1]._newer
-            assert newer is not None
-            chain.append(newer)
-        newest = chain.pop()._items
-        assert newest is not None
-        items = list(newest)
-        for version in reversed(chain):
-            if version._old is _GONE:
-                items.pop()
-            elif version._index == len(items):
-                items.append(version._old)
-            else:
-                items[version._index] = version._old
-        self._items, self._newer, self._old = items, None, None
 
 
 @op(traits=FRESH_LIST)
@@ -97,21 +26,6 @@ def array_new(size: Input, dtype: DType, element_shape: Dims, dynamic: bool, nam
 @array_new.kernel
 def _(size: Any, dtype: Any, element_shape: Any, dynamic: bool) -> PersistentArray:
     return Growing([None] * int(size)) if dynamic else PersistentArray([None] * int(size))
-
-
-class Growing(PersistentArray):
-    """A persistent array that can be written past its end."""
-
-    __slots__ = ()
-
-    def written(self, index: int, item: Any) -> PersistentArray:
-        items = self.items()
-        if index > len(items):
-            missing: list[Any] = [None] * (index - len(items))
-            return Growing([*items, *missing]).written(index, item)
-        new = super().written(index, item)
-        new.__class__ = Growing
-        return new
 
 
 def _merged(array: Any, shape: shapes.Dims) -> ListType:

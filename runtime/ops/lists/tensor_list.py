@@ -20,9 +20,9 @@ from ... import dtypes, errors
 from ...core import shapes
 from ...ir.traits import FRESH_LIST, READS_LIST, SIZE_QUERY
 from ...ir.value_types import ListType, TensorType
+from ...kernels.persistent_array import PersistentArray
 from ..framework.attribute_parsers import Dims, DType
 from ..framework.op import Array, Input, Name, op
-from .tensor_array import PersistentArray
 
 
 class ListIndexError(errors.InvalidArgumentError, IndexError):

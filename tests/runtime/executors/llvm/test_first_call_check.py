@@ -17,7 +17,7 @@ from agc.runtime.executors.llvm.first_call_check import compared
 from agc.runtime.executors.llvm.moved_inputs import with_moved_constants
 from agc.runtime.executors.llvm.result_differences import difference
 from agc.runtime.executors.llvm.rounding_doubts import Doubts, Places
-from agc.runtime.ops.lists.tensor_array import PersistentArray
+from agc.runtime.kernels.persistent_array import PersistentArray
 from agc.runtime.ops.state import own_arrays
 from support.compiled_at_once import compile_at_once
 

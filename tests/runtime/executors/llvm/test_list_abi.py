@@ -9,7 +9,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.executors.llvm import CompilationError, JitFunction, list_abi
-from agc.runtime.ops.lists.tensor_array import PersistentArray
+from agc.runtime.kernels.persistent_array import PersistentArray
 
 STEPS = np.linspace(0.1, 2.0, 30).reshape(5, 2, 3)
 WEIGHTS = np.linspace(-0.5, 0.5, 9).reshape(3, 3)

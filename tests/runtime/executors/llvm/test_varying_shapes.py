@@ -12,7 +12,7 @@ from agc.runtime.executors import EXECUTORS, interpret
 from agc.runtime.executors.llvm import JitFunction, tiering
 from agc.runtime.functionalize.errors import CannotCompileError
 from agc.runtime.functionalize.varying_shapes import MOST_STATIC
-from agc.runtime.ops.lists.tensor_array import PersistentArray
+from agc.runtime.kernels.persistent_array import PersistentArray
 from support.compiled_at_once import compile_at_once
 
 RANDOM = np.random.default_rng(3)

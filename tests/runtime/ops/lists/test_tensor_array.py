@@ -3,7 +3,6 @@
 import agc.runtime as tf
 import numpy as np
 import pytest
-from agc.runtime.ops.lists.tensor_array import PersistentArray
 
 EXECUTORS = pytest.mark.parametrize("executor", ["plan", "interpret"])
 
@@ -48,17 +47,6 @@ def test_an_old_version_keeps_its_elements(executor):
 
     results = [result.numpy().tolist() for result in f()]
     assert results == [[1, 0], [5, 6], [1, 9], 6]
-
-
-def test_versions_in_any_order_of_reading():
-    base = PersistentArray([0, 0, 0])
-    one, two = base.written(0, 1), None
-    two = one.written(1, 2)
-    other = one.written(2, 3)
-    assert two.items() == [1, 2, 0]
-    assert other.items() == [1, 0, 3]
-    assert one.items() == [1, 0, 0]
-    assert base.items() == [0, 0, 0]
 
 
 def test_the_element_shape_is_inferred_from_writes():
