@@ -107,7 +107,7 @@ class GraphBackend:
         if isinstance(first, Variable):
             first = state_leaves.carried(first)
         if rest is None:
-            return comparison.logical_not(regions.truth(first, "not"))
+            return comparison.logical_not(regions.truth(first, op))
         going = regions.truth(first, op)
         decided = _decided(first, going)
         other = _decided_rest(rest, decided, op)

@@ -59,7 +59,7 @@ def _decided(f: Callable[..., bool], items: Iterator[Any]) -> Any:
     for item in items:
         backend = backend_of(item)
         if backend is not PYTHON:
-            truth = backend.builtins.get(bool, bool)(item)
+            truth = backend.logical("not", backend.logical(f.__name__, item, None), None)
             what = f"an element of this `{f.__name__}` after the first"
             name = _assigned(items)
             if name is not None:

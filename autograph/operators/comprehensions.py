@@ -102,21 +102,11 @@ def _until_decided(items: Iterable[Any], name: str, build: Build) -> list[Any]:
 
     def step(item: Any, comprehension: Any) -> tuple[Any]:
         (element,) = build((item,))
-        fails = _fails(element, name)
+        fails = not_(element, name)
         return (fails if is_all else not_(fails),)
 
     (decided,) = for_loop(items, step, (comprehension,), until="comprehension")
     return [not_(decided) if is_all else decided]
-
-
-def _fails(element: Any, name: str) -> Any:
-    """Return `not element`, with errors about `any` or `all`, which test the element."""
-    try:
-        return not_(element)
-    except StagingError as error:
-        title = error.diagnostic.title.replace("`not`", f"`{name}`")
-        error.diagnostic = error.diagnostic._replace(title=title)
-        raise
 
 
 def selected(items: Iterable[Any], build: Build) -> Any:

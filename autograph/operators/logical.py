@@ -76,12 +76,12 @@ def _chain(op: Callable[..., Any], operand: Callable[[], Any], *rest: Callable[[
 
 
 @leaves_no_trace
-def not_(value: Any) -> Any:
-    """Return `not value`."""
+def not_(value: Any, word: str = "not") -> Any:
+    """Return `not value`; `word` is the construct that needs the truth, for error messages."""
     backend = backends[type(value)]
     if backend is PYTHON or not backend.owns(value):
         return not value
-    return backend.logical("not", value, None)
+    return backend.logical(word, value, None)
 
 
 _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {

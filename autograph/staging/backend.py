@@ -112,10 +112,10 @@ class Backend(Protocol):
         ...
 
     def logical(self, op: str, first: Any, rest: Callable[[], Any] | None) -> Any:
-        """Stage `first and rest()`, `first or rest()` or `not first` (`op` is that word; `rest` is None for
-        "not").
+        """Stage `first and rest()` or `first or rest()`, as the word `op` says; or `not first`, if `rest` is None.
 
-        Python calls `rest` only if `first` does not decide the result."""
+        Python calls `rest` only if `first` does not decide the result. For `not first`, `op` is the word of the program
+        that needs the truth, for error messages: "not", "any" or "all"."""
         ...
 
     def check(self, test: Any, message: Callable[[], Any] | None) -> None:

@@ -92,6 +92,17 @@ def hint(path: str) -> str:
     return "".join(c if c.isalnum() else "_" for c in path).strip("_").replace("__", "_") or "value"
 
 
+def require_single(shape: shapes.TensorShape, where: str) -> None:
+    """Refuse the shape of a condition with several elements."""
+    if shape.num_elements() not in (1, None):
+        raise staging_error(
+            "AGC207",
+            f"the condition of this `{where}` has shape {shape}, but one truth value is needed",
+            why="the truth of a tensor with several elements is ambiguous",
+            fix="reduce it with tf.reduce_all(...) or tf.reduce_any(...)",
+        )
+
+
 def truth(value: Any, where: str) -> Any:
     """Return a condition as a scalar bool tensor; a number is true if it is not zero, as in Python."""
     if isinstance(value, TensorList):
@@ -99,13 +110,7 @@ def truth(value: Any, where: str) -> Any:
     decides = state_leaves.is_carried(value) or is_tensor_like(value)
     tensor = state_leaves.carried(value if decides else bool(value))
     if tensor.shape.rank not in (0, None):
-        if tensor.shape.num_elements() not in (1, None):
-            raise staging_error(
-                "AGC207",
-                f"the condition of this `{where}` has shape {tensor.shape}, but one truth value is needed",
-                why="the truth of a tensor with several elements is ambiguous",
-                fix="reduce it with tf.reduce_all(...) or tf.reduce_any(...)",
-            )
+        require_single(tensor.shape, where)
         tensor = reshape(tensor, ())
     if tensor.dtype.is_bool:
         return tensor

@@ -25,6 +25,7 @@ from ..control_flow.tensor_list import TensorList
 from ..core.conversion import convert_to_tensor, is_tensor_like
 from ..core.tensor_array import TensorArray
 from ..ops.arrays import concat_split, gather_ops, shape_ops
+from ..ops.arrays.reshape import reshape
 from ..ops.math import arithmetic, cast, comparison, elementwise
 from ..ops.reduce import reductions
 from ..ops.state import print_op
@@ -179,9 +180,8 @@ def quantifier(name: str, reduce: Callable[[Any], Any]) -> Callable[[Any], Any]:
         if tensor.shape.rank == 0:
             raise TypeError("Cannot iterate over a scalar tensor: it has no rows")
         if tensor.shape.rank not in (1, None):
-            raise TypeError(
-                f"{name}() needs the truth of each row, but rows have shape {tensor.shape[1:]}: use tf.reduce_{name}"
-            )
+            regions.require_single(tensor.shape[1:], name)
+            tensor = reshape(tensor, shape_ops.shape(tensor)[:1])
         is_text = tensor.dtype is dtypes.string
         zero = convert_to_tensor("" if is_text else 0, tensor.dtype) if not tensor.dtype.is_bool else None
         return reduce(tensor if zero is None else comparison.not_equal(tensor, zero))

@@ -111,10 +111,27 @@ def test_any_and_all_of_nested_parts_and_of_map_end_there_too() -> None:
 
 
 def test_any_and_all_of_rows_with_several_elements() -> None:
-    for f in (lambda m: any(row for row in m), lambda m: all(row for row in m)):
+    """An error names `any` or `all`, which tests the rows, however the rows are written."""
+    programs = (
+        lambda m: any(row for row in m),
+        lambda m: all([row + 1 for row in m]),  # noqa: C419
+        lambda m: any(list(m)),
+        lambda m: all((m[0], m[1])),
+        lambda m: any(map(abs, m)),
+        lambda m: all(m),
+    )
+    for f in programs:
         name = f.__code__.co_names[0]
-        with pytest.raises(autograph.StagingError, match=f"AGC207.* this `{name}` has shape \\(2,\\)"):
-            tf.function(f)(tf.ones((3, 2)))
+        for rows in (3, None):
+            with pytest.raises(autograph.StagingError, match=f"AGC207.* this `{name}` has shape \\(2,\\)"):
+                tf.function(f).get_concrete_function(tf.TensorSpec((rows, 2)))
+
+
+def test_any_and_all_of_rows_with_one_element() -> None:
+    for rows in ([[0.0], [2.0]], [[0.0], [0.0]], [[1.0], [2.0]]):
+        for shape in ((2, 1), (None, 1), (None, None)):
+            f = tf.function(lambda m: (any(m), all(m)), input_signature=[tf.TensorSpec(shape)])
+            assert plainly(f(tf.constant(rows))) == (any(x for (x,) in rows), all(x for (x,) in rows))
 
 
 def test_variables_that_only_the_comprehension_mentions_stay_in_it() -> None:
