@@ -22,9 +22,9 @@
     call/                    calls from Python: native_call.py with the C extension native_call.c, else ctypes_entry.py
     diagnostics.py           messages about graphs that are not compiled
     jit_function.py          a graph for any shapes; the plan runs failed calls again, and reports the error
-    tiering.py               automatic compilation of hot graphs by a thread (background_compiler.py);
-                             first_call_check.py compares results with the plan's (result_differences.py,
-                             moved_inputs.py), trial_times.py times
+    tiering.py               automatic compilation of hot graphs by a thread (background_compiler.py), for which
+                             calls wait (wait_budget.py); first_call_check.py compares results with the plan's
+                             (result_differences.py, moved_inputs.py), trial_times.py times
 
 A run changes no input and no variable before it has succeeded. A failed check ends the run, and the plan runs
 the same inputs again, which raises the error with the line of user code.

@@ -27,6 +27,7 @@ from typing import Any, TypeVar
 from ...core import program_time
 from ...core.inner_thread import InnerThread
 from .parallel_codegen import frequent_switches
+from .wait_budget import WaitBudget
 
 Result = TypeVar("Result")
 Item = TypeVar("Item")
@@ -76,9 +77,9 @@ class Compiler:
         """Count seconds that a call has spent on native code in addition to the plan."""
         self._spent += seconds
 
-    def wait(self, job: Job) -> None:
-        """Wait for a job as long as there is time left."""
-        left = self.left()
+    def wait(self, job: Job, budget: WaitBudget | None = None) -> None:
+        """Wait for a job as long as there is time left, also in the budget of the graph."""
+        left = self.left() if budget is None else min(self.left(), budget.left())
         if left < LEAST or job.done.is_set():
             return
         if self._thread is None:
@@ -86,7 +87,10 @@ class Compiler:
                 self._start()
         start = program_time.seconds()
         job.done.wait(left)
-        self.spend(program_time.seconds() - start)
+        seconds = program_time.seconds() - start
+        self.spend(seconds)
+        if budget is not None:
+            budget.add_wait(seconds)
 
     def undisturbed(self, run: Callable[..., Result], *arguments: Any) -> Result:
         """Run while the compiler pauses, or until another thread's run ends."""

@@ -4,8 +4,8 @@
                             later calls wait               a few more calls, unless it is clear
 
 1. A graph is hot when it is called again after it has run for `HOT` seconds. Then a background thread compiles it.
-2. Calls wait for the compiler, until all waits and comparisons together have taken half of the time that the program
-   has run (background_compiler.py).
+2. Calls wait for the compiler, as long as they have run in the plan (wait_budget.py), and until all waits and
+   comparisons together have taken half of the time that the program has run (background_compiler.py).
 3. A call with native code then runs both, as soon as there is time left. Native code with different results is
    discarded (first_call_check.py). Code that another process has compared skips this step.
 4. Native code that takes less time than each call of the plan is kept at once. Otherwise the two take turns for some
@@ -47,6 +47,7 @@ from . import availability
 from .background_compiler import Job, compiler
 from .diagnostics import CompilerFaultError, tell, tell_of_difference
 from .trial_times import TRIALS, is_known, measured
+from .wait_budget import WaitBudget
 
 if TYPE_CHECKING:
     from ..plan.plan import Plan
@@ -83,8 +84,9 @@ def is_wanted() -> bool:
 class TieredRunner:
     """A graph that starts in the plan, and may be compiled while it is in use."""
 
-    def __init__(self, graph: Graph, plan: Runner) -> None:
+    def __init__(self, graph: Graph, plan: Runner, budget: WaitBudget | None = None) -> None:
         self.hot = HOT
+        self.budget = budget  # of all combinations of shapes; None for one each
         self._graph = graph
         self._plan = plan
         self._trials: dict[Any, TierState] = {}
@@ -218,6 +220,7 @@ class TierState:
         self.chosen: Runner | None = plan if is_decided else None
         self.native: Runner | None = None
         self.doubted: JitFunction | None = None  # native code whose results have not been compared yet
+        self.budget = owner.budget or WaitBudget()
         self._graph = graph
         self._plan = plan
         self._spent = 0.0
@@ -241,7 +244,7 @@ class TierState:
             self._job = ask(self, self._graph, list(arguments))
         job = self._job
         if job is not None:
-            compiler.wait(job)
+            compiler.wait(job, self.budget)
             if not job.done.is_set():
                 return compiler.undisturbed(self._planned, arguments)
             self._job = None
@@ -262,6 +265,7 @@ class TierState:
         results = self._plan(arguments)
         seconds = time.perf_counter() - start
         self._spent += seconds + CALL
+        self.budget.add_run(seconds)
         self._best = min(self._best, seconds)
         return results
 
@@ -396,16 +400,16 @@ def _in_parts(trial: TierState, graph: Graph) -> Runner | None:
     """Return the plan of a graph with its native parts, if any, and choose that plan: each part is tiered by itself."""
     from .native_parts import with_native_parts
 
-    found = with_native_parts(graph, tiered_part)
+    found = with_native_parts(graph, functools.partial(tiered_part, budget=trial.budget))
     if found is not None:
         trial.settle(found)
     return found
 
 
-def tiered_part(graph: Graph) -> NativePart:
-    """Return a part of a hot graph, which the plan runs first."""
+def tiered_part(graph: Graph, budget: WaitBudget | None = None) -> NativePart:
+    """Return a part of a hot graph, which the plan runs first, and whose calls wait as those of the graph."""
     from .native_calls import NativePart, planned
 
-    runner = TieredRunner(graph, planned(graph).run)
+    runner = TieredRunner(graph, planned(graph).run, budget)
     runner.hot = 0.0
     return NativePart(graph, runner.run)

@@ -148,7 +148,7 @@ def test_a_short_call_of_small_shapes_does_not_decide_for_a_pattern() -> None:
     graph = tf.function(lambda x: x + 1).get_concrete_function(tf.constant([1.0])).graph
 
     def decided(pattern: Any) -> tiering.TierState:
-        owner: Any = SimpleNamespace(hot=0.0, decided=lambda: None)
+        owner: Any = SimpleNamespace(hot=0.0, budget=None, decided=lambda: None)
         trial = tiering.TierState(owner, graph, list, pattern=pattern)
         trial.native = tuple
         trial._times[0].append(0.010)
@@ -245,7 +245,7 @@ def test_every_value_that_shapes_depend_on_has_its_own_trial(
 def test_the_plan_runs_until_the_compiler_is_done(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     job, events = Job(lambda: None), []
     monkeypatch.setattr(tiering, "ask", lambda *arguments: (events.append("ask"), job)[1])
-    monkeypatch.setattr(tiering.compiler, "wait", lambda job: events.append("wait"))
+    monkeypatch.setattr(tiering.compiler, "wait", lambda job, budget: events.append("wait"))
     found = made(lambda x: x + 1, tf.constant(1), clock, 0.06, 0.0, monkeypatch)
     for _ in range(4):
         assert found.run([np.int32(1)])[0] == 2
