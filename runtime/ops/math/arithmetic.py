@@ -96,7 +96,15 @@ def _pow(x: Array, y: Array) -> Array:
         exponent = float(y)
         if exponent == 2 or exponent == 3:
             return x * x if exponent == 2 else x * x * x
-    return np.power(x, y)
+    return np.power(_without_odd_roots(x, y), y)
+
+
+def _without_odd_roots(x: Array, y: Array) -> Array:
+    """Replace -0 and -inf by 0 and inf where `y` is 1/2: NumPy may take `sqrt`, which is -0 and NaN there."""
+    if x.dtype.kind == "f" and (is_half := y == 0.5).any():
+        is_odd = is_half & ((x == 0) | (x == -np.inf))
+        return np.where(is_odd, np.abs(x), x) if is_odd.any() else x
+    return x
 
 
 def _divide_no_nan(x: Array, y: Array) -> Array:

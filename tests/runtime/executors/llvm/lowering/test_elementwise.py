@@ -131,6 +131,20 @@ def test_functions_of_two_integers(dtype: str) -> None:
     check(OF_TWO_INTEGERS, 0, x[y != 0], y[y != 0])
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+def test_a_power_of_one_half_is_no_square_root(dtype: str) -> None:
+    """As in C: `sqrt` of -0 is -0, and `sqrt` of the negative infinity is NaN."""
+    x, half = tf.cast([-0.0, -np.inf], dtype), tf.cast(0.5, dtype)
+    found = [
+        tf.pow(x, half),
+        tf.pow(x[:, None], [[half], [half]])[:, 0],
+        tf.function(lambda x: tf.stack([x[0] ** half, x[1] ** half]), jit_compile=False)(x),
+        tf.function(lambda x: x**half, jit_compile=True)(x),
+    ]
+    for powers in found:
+        assert list(tf.math.reciprocal(tf.cast(powers, "float32")).numpy()) == [np.inf, 0]
+
+
 @pytest.mark.parametrize("dtype", ["int8", "int32", "int64"])
 def test_powers_of_integers_wrap_around(dtype: str) -> None:
     x, y = (grid.ravel() for grid in np.meshgrid(integers(dtype), np.arange(40).astype(dtype)))
