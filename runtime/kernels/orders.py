@@ -53,8 +53,8 @@ def take_along_last(x: Array, indices: Array) -> Array:
     >>> take_along_last(np.array([[1, 2], [3, 4]]), np.array([[1], [0]])).tolist()
     [[2], [3]]
     """
-    rows = np.arange(0, x.size, x.shape[-1] or 1).reshape(*x.shape[:-1], 1)
-    return x.reshape(-1).take(indices + rows)
+    starts = np.arange(math.prod(x.shape[:-1])) * x.shape[-1]
+    return x.reshape(-1).take(indices + starts.reshape(*x.shape[:-1], 1))
 
 
 def places_in_rows(rows: Array, values: Array, side: Any) -> Array:

@@ -56,6 +56,13 @@ def test_top_k() -> None:
         tf.math.top_k([1, 2], 3)
 
 
+@pytest.mark.parametrize("jit_compile", [False, True])
+def test_the_largest_of_rows_without_elements_are_none(jit_compile: bool) -> None:
+    largest = tf.function(lambda rows: tf.math.top_k(rows, 0), jit_compile=jit_compile)
+    for call in (lambda rows: tf.math.top_k(rows, 0), largest):
+        assert [part.shape.as_list() for part in call(tf.zeros([3, 0]))] == [[3, 0], [3, 0]]
+
+
 def test_unique_keeps_the_order_of_first_appearance() -> None:
     y, idx = tf.unique([3, 1, 3, 2, 1])
     assert (y.numpy().tolist(), idx.numpy().tolist()) == ([3, 1, 2], [0, 1, 0, 2, 1])
