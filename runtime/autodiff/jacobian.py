@@ -16,6 +16,8 @@ from ..ops.arrays.ranges import one_hot
 from ..ops.arrays.ranges import range as numbers
 from ..ops.arrays.reshape import reshape, transpose
 from ..ops.arrays.shape_ops import shape, size
+from ..ops.math.arithmetic import maximum
+from ..ops.reduce.reductions import reduce_prod
 from .backprop import gradients
 from .sparse_gradients import dense
 from .tape_records import Key, Record
@@ -56,9 +58,10 @@ def batch_jacobian_of_records(
 
 def batch_jacobian(gradient: Gradient, target: Any, source: Any) -> Any:
     """Return the Jacobian of each row of the target by the row of `source` with the same index."""
-    batch = shape(target)[:1]
-    rows = reshape(target, join([batch, [-1]], 0)) if target.shape.num_elements() != 0 else target
-    count = shape(rows)[1]
+    count = target.shape[1:].num_elements()
+    if count is None:
+        count = reduce_prod(shape(target)[1:])
+    rows = reshape(target, join([shape(target)[:1], [count]], 0))
 
     def column(j: Any) -> list[Any]:
         seed = zeros(shape(rows), target.dtype) + one_hot(j, count, dtype=target.dtype)
@@ -78,10 +81,11 @@ def _stacked(row: Callable[[Any], list[Any]], count: Any, sources: Sequence[Any]
     if not connected:
         return [None] * len(sources)
     specs = [TensorSpec(sources[i].shape, sources[i].dtype) for i in connected]
-    found = late_binding.map_fn(
-        lambda i: [row(i)[k] for k in connected], numbers(count), fn_output_signature=specs
-    )
+    is_known = all(spec.shape.is_fully_defined() for spec in specs)
+    # Where a shape is known at run time only, there is one row at least, which has this shape.
+    indices = numbers(count if is_known else maximum(count, 1))
+    found = late_binding.map_fn(lambda i: [row(i)[k] for k in connected], indices, fn_output_signature=specs)
     stacked: list[Any] = [None] * len(sources)
     for i, rows in zip(connected, found, strict=True):
-        stacked[i] = rows
+        stacked[i] = rows if is_known else rows[:count]
     return stacked

@@ -59,6 +59,33 @@ def test_batch_jacobian() -> None:
         tape.batch_jacobian(y, x)
 
 
+@pytest.mark.parametrize("shape", [None, [None, None, None]])
+@pytest.mark.parametrize("jit_compile", [False, True])
+def test_the_shapes_of_jacobians_without_elements(shape: Any, jit_compile: bool) -> None:
+    """A gradient of no elements has no rows: their shape is found anyway, also if only the call knows it."""
+
+    def jacobian(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.sin(x)
+        return tape.jacobian(y, x)
+
+    def batch_jacobian(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.concat([x, x], 1)
+        return tape.batch_jacobian(y, x)
+
+    of_any = tf.function(jacobian, input_signature=[tf.TensorSpec(shape)], jit_compile=jit_compile)
+    of_rows = tf.function(
+        batch_jacobian, input_signature=[tf.TensorSpec([None] * 3)], jit_compile=jit_compile
+    )
+    for x in (tf.zeros([0, 2, 3]), tf.zeros([2, 3, 0]), tf.ones([1, 2, 3])):
+        rows, columns, last = x.shape
+        assert jacobian(x).shape == of_any(x).shape == x.shape + x.shape
+        assert batch_jacobian(x).shape == of_rows(x).shape == [rows, 2 * columns, last, columns, last]
+
+
 def test_hessians() -> None:
     @tf.function
     def f(x: Any) -> Any:
