@@ -69,7 +69,7 @@ from agc.runtime.ops.state.print_op import print as print
 from agc.runtime.ops.math.derived_math import scalar_mul as scalar_mul
 from agc.runtime.ops.arrays.concat_split import split as split, unstack as unstack
 from agc.runtime.ops.linalg.tensordot import tensordot as tensordot
-from agc.runtime.ops.arrays.sort import unique as unique
+from agc.runtime.ops.arrays.unique import unique as unique
 from agc.runtime.ops.arrays.permutation import unique_with_counts as unique_with_counts
 from agc.runtime.core.variable_creators import variable_creator_scope as variable_creator_scope
 from agc.runtime.higher_order.vectorized_map import vectorized_map as vectorized_map

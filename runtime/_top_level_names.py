@@ -54,13 +54,15 @@ MEMBERS = places({
     ".ops.arrays.scatter":
         "scatter_nd tensor_scatter_nd_add tensor_scatter_nd_max tensor_scatter_nd_min tensor_scatter_nd_sub "
         "tensor_scatter_nd_update",
+    ".ops.arrays.sequence_lengths": "reverse_sequence sequence_mask",
     ".ops.arrays.shape_arithmetic":
         "broadcast_dynamic_shape broadcast_static_shape guarantee_const parallel_stack "
         "required_space_to_batch_paddings shape_n",
     ".ops.arrays.shape_ops": "rank shape size",
-    ".ops.arrays.sort": "argsort reverse_sequence searchsorted sequence_mask sort unique",
+    ".ops.arrays.sort": "argsort searchsorted sort",
     ".ops.arrays.strided_slice": "slice strided_slice",
     ".ops.arrays.tile_and_repeat": "meshgrid repeat tile",
+    ".ops.arrays.unique": "unique",
     ".ops.arrays.where_ops": "boolean_mask where",
     ".ops.assertions.assert_op": "Assert",
     ".ops.assertions.static_assertions": "assert_rank",

@@ -7,7 +7,9 @@ NumPy's sort of integers is several times as fast as its stable argsort.
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections import defaultdict
 from typing import Any
 
 import numpy as np
@@ -172,3 +174,29 @@ def distinct(x: Array) -> tuple[Array, Array]:
     positions = np.empty(len(x), np.int64)
     positions[order] = is_first.cumsum() - 1
     return ordered[is_first], positions
+
+
+_HASHED = 32
+"""Below this number of elements, a dictionary is faster than sorting."""
+
+
+def first_appearances(x: Array) -> tuple[Array, Array]:
+    """Return the distinct elements of a vector by first appearance, and the index of each element among them.
+
+    A NaN is distinct from every other element.
+
+    >>> [part.tolist() for part in first_appearances(np.array([7, 3, 7]))]
+    [[7, 3], [0, 1, 0]]
+    """
+    if x.dtype == object or len(x) < _HASHED:
+        items = x.tolist()
+        rows = defaultdict[Any, int](itertools.count().__next__)
+        positions = np.fromiter(map(rows.__getitem__, items), np.int64, len(items))
+        return np.fromiter(rows, x.dtype, len(rows)), positions
+    found, numbers = distinct(x)
+    first = np.empty(len(found), np.int64)
+    first[numbers[::-1]] = np.arange(len(x))[::-1]  # the last one counts
+    order = np.argsort(first)
+    places = np.empty_like(first)
+    places[order] = np.arange(len(first))
+    return x[first[order]], places[numbers]

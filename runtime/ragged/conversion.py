@@ -13,8 +13,8 @@ from ..ops.arrays.gather_ops import gather
 from ..ops.arrays.ranges import range as counted
 from ..ops.arrays.reshape import broadcast_to, ensure_shape, expand_dims, reshape
 from ..ops.arrays.scatter import tensor_scatter_nd_update
+from ..ops.arrays.sequence_lengths import sequence_mask
 from ..ops.arrays.shape_ops import shape as shape_of
-from ..ops.arrays.sort import sequence_mask
 from ..ops.arrays.tile_and_repeat import repeat, tile
 from ..ops.arrays.where_ops import boolean_mask, where
 from ..ops.math.arithmetic import maximum, minimum

@@ -15,11 +15,11 @@ from ...core import shapes
 from ...core.export import export
 from ...core.tensor import Tensor
 from ...ir.value_types import TensorType
+from ...kernels.orders import first_appearances
 from ..framework.attribute_parsers import DType
 from ..framework.op import Input, Name, Same, op
 from ..framework.op_families import Array, DTypes, require_dtype
 from ..framework.static_values import integers
-from .sort import first_appearances
 
 _INDICES: DTypes = frozenset({dtypes.int32, dtypes.int64})
 

@@ -1,4 +1,4 @@
-"""Sort and search: sort, argsort, top_k, searchsorted, unique; masks and reversals by length.
+"""Sort and search: sort, argsort, top_k, searchsorted.
 
 Sorting is stable: equal elements keep their order, in descending order too. NumPy sorts integers of 64 bits by vector
 instructions, several times as fast as it finds a stable order. So the elements and their positions, of 32 bits each,
@@ -9,25 +9,21 @@ are sorted as one integer:
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections import defaultdict
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ... import dtypes, errors
+from ... import dtypes
 from ...core import shapes
 from ...core.export import export
 from ...core.tensor import Tensor
 from ...ir.graph import Constant
 from ...ir.value_types import TensorType
-from ...kernels import orders
-from ...kernels.orders import FEW, stable_order, take_along_last
+from ...kernels.orders import FEW, places_in_rows, stable_order, take_along_last
 from ..framework.attribute_parsers import READERS, Axis, DType
-from ..framework.cached_dispatch import cached_dispatch
 from ..framework.op import Input, Ints, Name, Same, op
-from ..framework.static_values import integer, integers
+from ..framework.static_values import integer
 from .gather_ops import put_along, take_along
 from .shape_ops import shape as shape_of
 
@@ -63,7 +59,7 @@ def _(values: Array, axis: int, direction: str) -> Array:
     if values.dtype.kind in "iub":  # equal integers look the same: any algorithm is stable
         ordered = np.sort(values, axis)
         return np.flip(ordered, axis) if is_descending else ordered
-    if values.dtype.kind == "f" and (values.size <= orders.FEW or values.dtype.itemsize > 4):
+    if values.dtype.kind == "f" and (values.size <= FEW or values.dtype.itemsize > 4):
         if is_descending:
             return np.flip(np.sort(np.flip(values, axis), axis, "stable"), axis)
         return np.sort(values, axis, "stable")
@@ -208,7 +204,7 @@ def _(sorted_sequence: Array, values: Array, side: Any, out_type: dtypes.DType) 
     if sorted_sequence.ndim == 1:
         return _places(sorted_sequence, values.reshape(-1), side).astype(out_type.numpy).reshape(values.shape)
     rows, wanted = (x.reshape(math.prod(x.shape[:-1]), x.shape[-1]) for x in (sorted_sequence, values))
-    return orders.places_in_rows(rows, wanted, side).astype(out_type.numpy).reshape(values.shape)
+    return places_in_rows(rows, wanted, side).astype(out_type.numpy).reshape(values.shape)
 
 
 def _places(row: Array, values: Array, side: Any) -> Array:
@@ -221,173 +217,3 @@ def _places(row: Array, values: Array, side: Any) -> Array:
 
 
 _MANY = 1 << 12
-
-
-class Unique(NamedTuple):
-    """The result of `unique`."""
-
-    y: Tensor
-    idx: Tensor
-
-
-@export("unique")
-def unique(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> Unique:
-    """Return the distinct elements of a vector by first appearance, and the index of each element among them.
-
-    >>> unique([7, 8, 7]).idx
-    <tf.Tensor: shape=(3,), dtype=int32, numpy=array([0, 1, 0], dtype=int32)>
-    """
-    return Unique(*distinct(x, out_idx, name))
-
-
-@op(name="unique")
-def distinct(x: Input, out_idx: DType = dtypes.int32, name: Name = None) -> tuple[TensorType, TensorType]:
-    """Return the distinct elements of a vector, and the index of each element among them.
-
-    >>> distinct([7, 8, 7])[0]
-    <tf.Tensor: shape=(2,), dtype=int32, numpy=array([7, 8], dtype=int32)>
-    """
-    if x.shape is not None and len(x.shape) != 1:
-        raise ValueError("unique expects a 1D vector.")
-    return TensorType(x.dtype, (None,)), TensorType(out_idx, x.shape or (None,))
-
-
-@distinct.kernel
-def _(x: Array, out_idx: dtypes.DType) -> tuple[Array, Array]:
-    values, positions = first_appearances(x)
-    return values, positions.astype(out_idx.numpy)
-
-
-def first_appearances(x: Array) -> tuple[Array, Array]:
-    """Return the distinct elements of a vector by first appearance, and the index of each element among them.
-
-    A NaN is distinct from every other element.
-
-    >>> [part.tolist() for part in first_appearances(np.array([7, 3, 7]))]
-    [[7, 3], [0, 1, 0]]
-    """
-    if x.dtype == object or len(x) < _HASHED:
-        items = x.tolist()
-        rows = defaultdict[Any, int](itertools.count().__next__)
-        positions = np.fromiter(map(rows.__getitem__, items), np.int64, len(items))
-        return np.fromiter(rows, x.dtype, len(rows)), positions
-    found, numbers = orders.distinct(x)
-    first = np.empty(len(found), np.int64)
-    first[numbers[::-1]] = np.arange(len(x))[::-1]  # the last one counts
-    order = np.argsort(first)
-    places = np.empty_like(first)
-    places[order] = np.arange(len(first))
-    return x[first[order]], places[numbers]
-
-
-_HASHED = 32
-"""Below this number of elements, a dictionary is faster than sorting."""
-
-distinct.no_gradient("TensorFlow has none: an element may be different from others, or not, by a little")
-
-
-@export("sequence_mask")
-@cached_dispatch
-def sequence_mask(
-    lengths: Any, maxlen: Any = None, dtype: Any = dtypes.bool_, name: str | None = None
-) -> Any:
-    """Return a row for each length, true up to it; the rows have `maxlen` elements, or the greatest length.
-
-    >>> sequence_mask([1, 3])
-    <tf.Tensor: shape=(2, 3), dtype=bool, numpy=
-    array([[ True, False, False],
-           [ True,  True,  True]])>
-    """
-    return length_mask(lengths, -1 if maxlen is None else maxlen, dtype, name)
-
-
-@op(name="sequence_mask")
-def length_mask(lengths: Ints, maxlen: Ints, dtype: DType = dtypes.bool_, name: Name = None) -> TensorType:
-    """Return rows that are true up to a length; `maxlen` -1 means the greatest length.
-
-    >>> length_mask([1], 2, int)
-    <tf.Tensor: shape=(1, 2), dtype=int32, numpy=array([[1, 0]], dtype=int32)>
-    """
-    width = integer(maxlen)
-    if width is not None:
-        _check_width(width)
-    if width == -1:
-        width = None if lengths.value is None else int(lengths.value.max(initial=0))
-    return TensorType(dtype, None if lengths.shape is None else (*lengths.shape, width))
-
-
-def _check_width(maxlen: int) -> None:
-    if maxlen < -1:
-        raise ValueError(f"maxlen must be non-negative, got: {maxlen}")
-
-
-@length_mask.kernel
-def _(lengths: Array, maxlen: Array, dtype: dtypes.DType) -> Array:
-    _check_width(int(maxlen))
-    width = int(maxlen) if maxlen >= 0 else int(np.max(lengths, initial=0))
-    return (np.arange(width) < np.asarray(lengths)[..., None]).astype(dtype.numpy)
-
-
-@export("reverse_sequence")
-def reverse_sequence(
-    input: Any,
-    seq_lengths: Any,
-    seq_axis: int | None = None,
-    batch_axis: int | None = None,
-    name: str | None = None,
-) -> Any:
-    """Reverse the first `seq_lengths[b]` elements along `seq_axis` in each row b of the batch.
-
-    >>> reverse_sequence([[1, 2, 3], [4, 5, 6]], [2, 3], seq_axis=1)
-    <tf.Tensor: shape=(2, 3), dtype=int32, numpy=
-    array([[2, 1, 3],
-           [6, 5, 4]], dtype=int32)>
-    """
-    return reverse_rows(input, seq_lengths, seq_axis or 0, batch_axis or 0, name)
-
-
-@op(name="reverse_sequence")
-def reverse_rows(
-    input: Input, seq_lengths: Ints, seq_axis: Axis, batch_axis: Axis = 0, name: Name = None
-) -> TensorType:
-    """Reverse the first part of each row of `input`.
-
-    >>> reverse_rows([[1, 2, 3]], [2], 1)
-    <tf.Tensor: shape=(1, 3), dtype=int32, numpy=array([[2, 1, 3]], dtype=int32)>
-    """
-    integers(seq_lengths)  # raises unless it is a vector of integers
-    if seq_lengths.shape == ():
-        raise ValueError("seq_lengths must be a vector, not a scalar")
-    if input.shape is not None:
-        axes = [shapes.normal_axis(axis, len(input.shape)) for axis in (seq_axis, batch_axis)]
-        if axes[0] == axes[1]:
-            raise ValueError(f"batch_axis == seq_axis == {seq_axis}")
-        if seq_lengths.shape is not None and not shapes.compatible(
-            seq_lengths.shape, (input.shape[axes[1]],)
-        ):
-            raise ValueError(
-                f"seq_lengths has the shape {shapes.show(seq_lengths.shape)}, but batch_axis {batch_axis} of the input "
-                f"has the size {input.shape[axes[1]]}"
-            )
-    return TensorType(input.dtype, input.shape)
-
-
-@reverse_rows.kernel
-def _(input: Array, seq_lengths: Array, seq_axis: int, batch_axis: int) -> Array:
-    rows = np.moveaxis(input, (batch_axis, seq_axis), (0, 1))
-    size = rows.shape[1]
-    if seq_lengths.min(initial=0) < 0:
-        raise errors.InvalidArgumentError(
-            f"seq_lens({seq_lengths.min()}) < 0: seq_lengths must not be negative"
-        )
-    if seq_lengths.max(initial=0) > size:
-        raise errors.InvalidArgumentError(f"seq_lens({seq_lengths.max()}) > input.dims({seq_axis}) = {size}")
-    steps, ends = np.arange(size), seq_lengths[:, None]
-    positions = np.where(steps < ends, ends - 1 - steps, steps)
-    turned = rows[np.arange(len(rows))[:, None], positions]
-    return np.moveaxis(turned, (0, 1), (batch_axis, seq_axis))
-
-
-@reverse_rows.gradient
-def _(dy: Any, y: Any, input: Any, seq_lengths: Any, seq_axis: int, batch_axis: int) -> Any:
-    return reverse_rows(dy, seq_lengths, seq_axis, batch_axis), None

@@ -5,8 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from agc.runtime.kernels.orders import distinct, distinct_rows, places_in_rows, row_order, stable_order
-from agc.runtime.ops.arrays.sort import first_appearances
+from agc.runtime.kernels.orders import (
+    distinct,
+    distinct_rows,
+    first_appearances,
+    places_in_rows,
+    row_order,
+    stable_order,
+)
 from support.each_case import each_case
 
 DTYPES = ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"]

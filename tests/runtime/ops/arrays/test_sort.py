@@ -1,4 +1,4 @@
-"""sort, argsort, top_k, unique, searchsorted, sequence_mask, reverse_sequence."""
+"""sort, argsort, top_k, searchsorted."""
 
 import agc.runtime as tf
 import numpy as np
@@ -63,28 +63,6 @@ def test_the_largest_of_rows_without_elements_are_none(jit_compile: bool) -> Non
         assert [part.shape.as_list() for part in call(tf.zeros([3, 0]))] == [[3, 0], [3, 0]]
 
 
-def test_unique_keeps_the_order_of_first_appearance() -> None:
-    y, idx = tf.unique([3, 1, 3, 2, 1])
-    assert (y.numpy().tolist(), idx.numpy().tolist()) == ([3, 1, 2], [0, 1, 0, 2, 1])
-    assert tf.unique(["b", "a", "b"]).y.numpy().tolist() == [b"b", b"a"]
-    with pytest.raises(tf.errors.InvalidArgumentError, match="unique expects a 1D vector"):
-        tf.unique([[1]])
-
-
-def test_unique_of_many_numbers() -> None:
-    x = np.random.RandomState(0).randint(-50, 50, 3000)
-    wanted = list(dict.fromkeys(x.tolist()))
-    for dtype in (np.int32, np.int64, np.float32, np.float64):
-        y, idx = tf.unique(x.astype(dtype))
-        assert y.numpy().tolist() == wanted
-        assert y.numpy()[idx].tolist() == x.tolist()
-
-
-def test_every_nan_is_unique() -> None:
-    assert tf.unique([1.0, np.nan, 1.0, np.nan]).idx.numpy().tolist() == [0, 1, 0, 2]
-    assert tf.unique_with_counts([np.nan, np.nan]).count.numpy().tolist() == [1, 1]
-
-
 def test_searchsorted_finds_places_row_by_row() -> None:
     assert tf.searchsorted([1, 3, 5], [3, 6], side="right").numpy().tolist() == [2, 3]
     assert tf.searchsorted([[1, 3], [2, 4]], [[2], [2]]).numpy().tolist() == [[1], [0]]
@@ -102,18 +80,3 @@ def test_searchsorted_of_many_values(side) -> None:
         np.float32
     )
     assert tf.searchsorted(row, values, side).numpy().tolist() == np.searchsorted(row, values, side).tolist()
-
-
-def test_sequence_mask() -> None:
-    assert tf.sequence_mask([1, 3], 4, dtype=tf.int32).numpy().tolist() == [[1, 0, 0, 0], [1, 1, 1, 0]]
-    traced = tf.function(tf.sequence_mask)(tf.constant([1, 2]))
-    assert traced.numpy().tolist() == [[True, False], [True, True]]
-
-
-def test_reverse_sequence_turns_the_first_part_of_each_row() -> None:
-    assert tf.reverse_sequence([[1, 2, 3], [4, 5, 6]], [2, 3], seq_axis=1).numpy().tolist() == [
-        [2, 1, 3],
-        [6, 5, 4],
-    ]
-    turned = tf.reverse_sequence([[1, 2], [3, 4], [5, 6]], [3, 0], seq_axis=0, batch_axis=1)
-    assert turned.numpy().tolist() == [[5, 2], [3, 4], [1, 6]]

@@ -10,8 +10,8 @@ from ..... import dtypes
 from .....core.conversion import convert_to_tensor
 from .....ops.arrays import concat_split, creation, pad_ops, ranges, reshape, shape_ops, tile_and_repeat
 from .....ops.arrays.gather_ops import gather
+from .....ops.arrays.sequence_lengths import reverse_rows
 from .....ops.arrays.shape_arithmetic import broadcast_dynamic_shape
-from .....ops.arrays.sort import reverse_rows
 from .....ops.arrays.where_ops import choose
 from .....ops.math.cast import bitcast, cast
 from .....ops.random.stateful import normal, uniform
