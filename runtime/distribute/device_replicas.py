@@ -111,7 +111,7 @@ class DeviceReplicas:
             raise TakesTurnsError("a gradient tape around it records its operations")
         given = [select(index, (args, dict(kwargs))) for index in range(len(self._devices))]
         concrete = self._function_of(fn).get_concrete_function(*nest.map_structure(_like, *given))
-        captured = [item if isinstance(item, Value) else item.deref() for item in concrete._captured]
+        captured = [item if isinstance(item, Value) else item.deref() for item in concrete.captured]
         rows = [
             [
                 self._component(leaf, replica)
@@ -162,7 +162,7 @@ def _added(
     builder: Builder, part: ReplicatedGraph, rows: Sequence[Sequence[Any]], concrete: ConcreteFunction
 ) -> list[list[Any]]:
     """Record the operation in the graph that is being built. Return the results of each replica, as tensors."""
-    owner = concrete._owner or builder
+    owner = concrete.owner or builder
     operands = [
         builder.captured(x, owner) if isinstance(x, Value) else builder.operand(x)
         for row in rows

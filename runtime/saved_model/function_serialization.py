@@ -75,7 +75,7 @@ def graphs_of(function: Any) -> list[ConcreteFunction]:
 
 def _parameters_of(function: Any, concrete: Sequence[ConcreteFunction]) -> list[inspect.Parameter]:
     if concrete:
-        return list(concrete[0]._parameters.signature.parameters.values())
+        return list(concrete[0].parameters.signature.parameters.values())
     described = function.python_function if isinstance(function, BoundFunction) else function
     return list(inspect.signature(described).parameters.values())
 

@@ -8,32 +8,26 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
 
 from .. import errors, nest
-from ..composite import components
 from ..control_flow import state_leaves
-from ..control_flow.exceptions import RegionNeverReturns
-from ..core import shapes
 from ..core.devices import log_placement, placement
 from ..core.export import export
 from ..core.gc_pause import Pause
 from ..core.symbolic_tensor import SymbolicTensor
 from ..core.tensor import EagerTensor, Reference
-from ..core.tensor_spec import TensorSpec
 from ..core.type_spec import TypeSpec
 from ..core.variable import Variable
-from ..core.variable_enums import VariableSynchronization
 from ..executors import EXECUTORS, Runner, shortest
 from ..ir.builder import Builder, current, recorders, stack
-from ..ir.captured_tensors import captured_tensors, lift_captured, tensor_of
-from ..ir.graph import Constant, Graph, Operand, Value
+from ..ir.captured_tensors import captured_tensors, tensor_of
+from ..ir.graph import Constant, Graph, Operand
 from ..ir.value_types import AnySpec, TensorType
-from ..ops.framework.op import wrap
-from ..ops.framework.region_ops import CALL
 from .cache_entry import MISSED, Entry, build_entry
-from .cache_key import Identity, Parameters, is_tensor_argument, key_of
+from .cache_key import Parameters
+from .call_recording import record_call
 from .flat_arguments import FlatArguments
-from .output_packing import filled, filler, finisher
-from .trace import Composite, Output, Tracing, input_name, spec_of_argument
-from .trace_type import TraceType
+from .output_packing import filler, finisher
+from .signature_specs import named_specs, result_dtype, result_shape, result_spec, signature_spec
+from .trace import Tracing
 from .traced_arguments import TracedArguments, alive
 
 if TYPE_CHECKING:
@@ -81,12 +75,12 @@ class ConcreteFunction:
     ):
         self.name = name
         self.graph: Graph = traced.graph
-        self.traced = arguments.with_leaves([_as_spec(leaf) for leaf in arguments.leaves])
+        self.traced = arguments.with_leaves([signature_spec(leaf) for leaf in arguments.leaves])
         self.arguments = parameters.named(self.traced.values)
-        self._parameters = parameters
+        self.parameters = parameters
         self.traced_arguments = TracedArguments(name, parameters, self.arguments)
-        self._captured = traced.captured
-        self._owner = traced.owner
+        self.captured = traced.captured
+        self.owner = traced.owner
         self.ends = traced.ends
         self.is_provisional = False  # it calls a function whose trace is not finished: see recursion.py
         self.structure = traced.outputs
@@ -111,7 +105,7 @@ class ConcreteFunction:
     @property
     def belongs_to_outer(self) -> bool:
         """True if the graph captures values of an outer graph, so that only that graph can call it."""
-        return len(self.references) < len(self._captured)
+        return len(self.references) < len(self.captured)
 
     @property
     def inputs(self) -> list[Any]:
@@ -151,18 +145,20 @@ class ConcreteFunction:
     @property
     def structured_input_signature(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments: TensorSpecs for the inputs of the graph, Python values elsewhere."""
-        args, kwargs = self._parameters.unbind(nest.map_structure(alive, self.arguments))
-        paths = zip(self._parameters.places(len(args)), args, strict=True)
+        args, kwargs = self.parameters.unbind(nest.map_structure(alive, self.arguments))
+        paths = zip(self.parameters.places(len(args)), args, strict=True)
         return (
-            tuple(_named(value, name) for name, value in paths if name != self.traced_arguments.receiver),
-            {name: _named(value, name) for name, value in kwargs.items()},
+            tuple(
+                named_specs(value, name) for name, value in paths if name != self.traced_arguments.receiver
+            ),
+            {name: named_specs(value, name) for name, value in kwargs.items()},
         )
 
     @property
     def structured_outputs(self) -> Any:
         """The results: TensorSpecs for the outputs of the graph, Python values elsewhere."""
         specs = self.output_specs()
-        return nest.map_structure(lambda leaf: _described(leaf, specs), self.structure)
+        return nest.map_structure(lambda leaf: result_spec(leaf, specs), self.structure)
 
     @property
     def function_type(self) -> FunctionType:
@@ -175,7 +171,7 @@ class ConcreteFunction:
         arguments = {name: nest.map_structure(alive, value) for name, value in known.items()}
         passed = set(map(id, nest.flatten(arguments)))
         captures = [each for each in self.references if id(each) not in passed]
-        return FunctionType.of(self._parameters.signature, arguments, self.structured_outputs, captures)
+        return FunctionType.of(self.parameters.signature, arguments, self.structured_outputs, captures)
 
     @property
     def inference_fn(self) -> Self:
@@ -185,12 +181,12 @@ class ConcreteFunction:
     @property
     def output_shapes(self) -> Any:
         """The shapes of the results, in their structure; the unknown shape for None."""
-        return nest.map_structure(_shape_of, self.structured_outputs)
+        return nest.map_structure(result_shape, self.structured_outputs)
 
     @property
     def output_dtypes(self) -> Any:
         """The dtypes of the results, in their structure; None for None."""
-        return nest.map_structure(_dtype_of, self.structured_outputs)
+        return nest.map_structure(result_dtype, self.structured_outputs)
 
     def output_specs(self) -> list[AnySpec]:
         """Return the types of the graph's results."""
@@ -234,7 +230,7 @@ class ConcreteFunction:
             self._check_components()
         builder = current()
         if builder is not None:
-            return self._recorded(builder, inputs)
+            return record_call(self, builder, inputs)
         if recorders():
             from ..autodiff.call_gradient import recorded
 
@@ -272,44 +268,6 @@ class ConcreteFunction:
             self.runner = shortest(runner)
         return results
 
-    def _recorded(self, builder: Builder, inputs: Sequence[Any]) -> Any:
-        pairs = zip(inputs, self.graph.inputs, strict=False)  # captured values follow
-        operands = [state_leaves.operand_in(builder, _as_traced(leaf, value)) for leaf, value in pairs]
-        for item, value in zip(self._captured, self.graph.inputs[len(operands) :], strict=True):
-            if isinstance(item, Reference):
-                operands.append(builder.captured_variable(self._component(item.deref(), value)))
-            else:
-                assert self._owner is not None
-                operands.append(builder.captured(item, self._owner))
-        specs = self.output_specs()
-        watched = [x for x in self.captured_tensors if builder.stand_in(x) is not None]
-        graph = lift_captured(self.graph, watched) if watched else self.graph
-        operands += map(builder.operand, watched)
-        from ..kernels.random.seeds import with_own_streams  # imported for calls in graphs
-
-        callee = with_own_streams(graph)
-        attrs: dict[str, Any] = {"name": self.name}
-        if self.executor == "native":
-            attrs["jit_compile"] = True
-        values = builder.add(CALL, operands, attrs, specs, (callee,), [self.name] * len(specs))
-        if self.ends:
-            raise RegionNeverReturns  # and so do the operations after the call
-        return filled(self.structure, [wrap(value, builder) for value in values])
-
-    def _component(self, variable: Variable, reference: Value) -> Variable:
-        """Return the variable, or its component in this replica if the function was loaded for several replicas."""
-        if variable._bound is not variable or variable._here is variable:
-            return variable._here
-        from ..autodiff.loop_invariants import only_read
-
-        is_on_read = variable.synchronization is VariableSynchronization.ON_READ
-        if is_on_read or reference not in only_read((self.graph,)):
-            raise errors.UnimplementedError(
-                f"The function {self.name} was loaded for several replicas, and uses {variable.name} in a graph across "
-                "the replicas. Call it in `Strategy.run` or in eager code, or load it outside of the strategy's scope."
-            )
-        return variable._here
-
     def _repr_html_(self) -> str:
         from ..core.html_repr import folded_html, text_html
 
@@ -322,43 +280,6 @@ class ConcreteFunction:
         return f"<ConcreteFunction {self.call_text()}>"
 
 
-def _as_traced(leaf: Any, traced: Value) -> Any:
-    """Return an input of a recorded call, whose shape is checked in each run if the trace inferred more of it."""
-    carried = state_leaves.carried(leaf)
-    spec = traced.spec
-    if not isinstance(carried, SymbolicTensor) or not isinstance(spec, TensorType):
-        return carried
-    if shapes.covers(spec.shape, carried.shape.sizes):
-        return carried
-    from ..ops.arrays.reshape import ensure_shape  # rarely needed, so imported late
-
-    return ensure_shape(carried, spec.shape)
-
-
-def _as_spec(leaf: Any) -> Any:
-    """Return the TensorSpec, TypeSpec, key or value of an argument; it keeps no tensor or object alive."""
-    if isinstance(leaf, TypeSpec):
-        return leaf
-    if nest.is_composite(leaf):
-        return leaf._type_spec
-    if not is_tensor_argument(leaf):
-        key = key_of(leaf)
-        return key if isinstance(key, (Identity, TraceType)) else leaf
-    spec = spec_of_argument(leaf)
-    return TensorSpec(spec.shape, spec.dtype) if isinstance(spec, TensorType) else leaf
-
-
-def _named(value: Any, path: str) -> Any:
-    """Return `value` with a name in each TensorSpec: its own name, or one from the path of the leaf."""
-    flat = [
-        TensorSpec(leaf.shape, leaf.dtype, leaf.name or input_name(path_))
-        if type(leaf) is TensorSpec
-        else leaf
-        for path_, leaf in nest.flatten_with_path(value, path)
-    ]
-    return nest.pack_sequence_as(value, flat)
-
-
 def _shown(operand: Operand, builder: Builder) -> Any:
     if isinstance(operand, Constant):
         return tensor_of(operand)
@@ -367,29 +288,6 @@ def _shown(operand: Operand, builder: Builder) -> Any:
 
 def _has_spec(value: Any) -> bool:
     return any(isinstance(leaf, TypeSpec) for leaf in nest.flatten(value))
-
-
-def _described(leaf: Any, specs: list[AnySpec]) -> Any:
-    if isinstance(leaf, Composite):
-        return leaf.spec
-    if not isinstance(leaf, Output):
-        return leaf
-    spec = specs[leaf.number]
-    return TensorSpec(spec.shape, spec.dtype) if isinstance(spec, TensorType) else leaf.array
-
-
-def _shape_of(leaf: Any) -> Any:
-    """Return the shape of a result; for a composite, the shapes of its components in their structure."""
-    if components.is_composite_spec(leaf):
-        return nest.map_structure(_shape_of, leaf._component_specs)
-    return getattr(leaf, "shape", shapes.TensorShape(None))
-
-
-def _dtype_of(leaf: Any) -> Any:
-    """Return the dtype of a result; for a composite, the dtypes of its components in their structure."""
-    if components.is_composite_spec(leaf):
-        return nest.map_structure(_dtype_of, leaf._component_specs)
-    return getattr(leaf, "dtype", None)
 
 
 def _run_time_value(leaf: Any) -> Any:

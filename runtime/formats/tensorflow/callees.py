@@ -57,7 +57,7 @@ def of_concrete(concrete: ConcreteFunction, receiver: str | None = None) -> Save
         for name, value in concrete.arguments.items()
         if name != receiver
     }
-    signature = concrete._parameters.signature
+    signature = concrete.parameters.signature
     kept = [each for each in signature.parameters.values() if each.name != receiver]
     bound = inspect.BoundArguments(signature.replace(parameters=kept), marked)
     taken: list[TensorLeaf] = []
