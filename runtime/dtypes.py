@@ -37,17 +37,17 @@ class DType:
     ('float32', 4, True)
     """
 
-    __slots__ = ("kind", "name", "numpy")
+    __slots__ = ("kind", "name", "numpy_dtype")
 
     def __init__(self, name: str, numpy: Any) -> None:
         self.name = name
-        self.numpy = np.dtype(numpy)
-        self.kind = "S" if self.numpy.kind == "O" else self.numpy.kind
+        self.numpy_dtype = np.dtype(numpy)
+        self.kind = "S" if self.numpy_dtype.kind == "O" else self.numpy_dtype.kind
 
     @property
     def as_numpy_dtype(self) -> Any:
         """The NumPy scalar type, e.g. `numpy.float32`; `object` for strings."""
-        return self.numpy.type if self.kind != "S" else object
+        return self.numpy_dtype.type if self.kind != "S" else object
 
     @property
     def base_dtype(self) -> DType:
@@ -102,7 +102,7 @@ class DType:
     @property
     def size(self) -> int:
         """The size of an element in bytes; 0 for strings, which have no fixed size."""
-        return int(self.numpy.itemsize) if self.kind != "S" else 0
+        return int(self.numpy_dtype.itemsize) if self.kind != "S" else 0
 
     @property
     def min(self) -> Any:
@@ -172,7 +172,7 @@ class NarrowFloat(DType):
         self._numpy: Any = None
 
     @property
-    def numpy(self) -> Any:
+    def numpy_dtype(self) -> Any:
         """The NumPy dtype. Raises ImportError when there is no `ml_dtypes`."""
         if self._numpy is None:
             try:
@@ -226,7 +226,7 @@ class Foreign(DType):
         return False
 
     @property
-    def numpy(self) -> NoReturn:
+    def numpy_dtype(self) -> NoReturn:
         """No NumPy dtype: raises TypeError."""
         advice = "; keep int8 or uint8 tensors and their scale apart" if self.is_quantized else ""
         raise TypeError(f"there are no tensors of dtype {self.name} here{advice}")
@@ -238,13 +238,13 @@ def _limits(dtype: DType) -> tuple[Any, Any]:
     if dtype.is_bool:
         return False, True
     if dtype.is_integer:
-        integers = np.iinfo(dtype.numpy)
+        integers = np.iinfo(dtype.numpy_dtype)
         return int(integers.min), int(integers.max)
     if isinstance(dtype, NarrowFloat):
-        numbers = importlib.import_module("ml_dtypes").finfo(dtype.numpy)
+        numbers = importlib.import_module("ml_dtypes").finfo(dtype.numpy_dtype)
         return numbers.min, numbers.max
     if dtype.is_floating:
-        wide = np.finfo(dtype.numpy)
+        wide = np.finfo(dtype.numpy_dtype)
         return wide.min, wide.max
     raise TypeError(f"{dtype.name} has no minimum and maximum value")
 
@@ -296,16 +296,17 @@ class _ByNumpy(dict[Any, DType]):
 
     def __missing__(self, numpy: Any) -> DType:
         for narrow in NARROW_FLOATS:
-            if narrow.name == numpy.name and narrow.numpy == numpy:
+            if narrow.name == numpy.name and narrow.numpy_dtype == numpy:
                 return narrow
         raise KeyError(numpy)
 
 
 _BY_NAME = {dtype.name: dtype for dtype in (*ALL, variant, *NARROW_FLOATS, *_FOREIGN)} | {
+    "float": float32,
     "half": float16,
     "double": float64,
 }
-_BY_NUMPY = _ByNumpy({dtype.numpy: dtype for dtype in (*ALL, variant)})
+_BY_NUMPY = _ByNumpy({dtype.numpy_dtype: dtype for dtype in (*ALL, variant)})
 _NUMBERED = (
     float32, float64, int32, uint8, int16, int8, string, complex64, int64, bool_, qint8, quint8, qint32, bfloat16,
     qint16, quint16, uint16, complex128, float16, resource, variant, uint32, uint64, float8_e5m2, float8_e4m3fn,

@@ -37,7 +37,7 @@ INT = TensorType(dtypes.int32, ())
 
 def number(value: int, dtype: Any = dtypes.int32) -> EagerTensor:
     """Return a constant integer."""
-    return EagerTensor(np.array(value, dtype.numpy))
+    return EagerTensor(np.array(value, dtype.numpy_dtype))
 
 
 def sum_spec(spec: AnySpec, grad: Any) -> Any:

@@ -125,7 +125,7 @@ def zeros(spec: AnySpec) -> Any:
     if isinstance(spec, TensorType):
         shape = tuple(1 if size is None else size for size in spec.shape or ())
         filler: Any = b"" if spec.dtype is dtypes.string else 0
-        return EagerTensor(np.full(shape, filler, spec.dtype.numpy))
+        return EagerTensor(np.full(shape, filler, spec.dtype.numpy_dtype))
     assert isinstance(spec, ListType)
     return EagerArray(PersistentArray([]), spec)
 

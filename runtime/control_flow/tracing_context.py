@@ -80,7 +80,7 @@ def get_static_value(tensor: Any, partial: bool = False) -> Any:
     if known is None or (None in known and not partial):
         return None
     shape: Any = tensor.shape.sizes if tensor.shape.is_fully_defined() else (len(known),)
-    return np.array(known, object if None in known else tensor.dtype.numpy).reshape(shape)[()]
+    return np.array(known, object if None in known else tensor.dtype.numpy_dtype).reshape(shape)[()]
 
 
 @export("get_logger")

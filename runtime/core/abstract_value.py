@@ -52,7 +52,7 @@ def abstract_value_of(tensor: Any) -> AbstractValue:
 
 def kind_for(dtype: dtypes.DType, shape: tuple[int, ...]) -> AbstractValue:
     """Return the abstract value for a dtype and a shape."""
-    key = dtype.numpy, shape
+    key = dtype.numpy_dtype, shape
     found = _KINDS.get(key)
     if found is None:
         # Tensors keep their abstract value; new tensors get a new one, and miss the fast path once.

@@ -138,7 +138,7 @@ def _convert(value: Any, dtype: dtypes.DType | None) -> Tensor:
         if hasattr(value, "__tf_tensor__"):
             return convert_to_tensor(value.__tf_tensor__(dtype), dtype)
         return EagerTensor(to_array(value, dtype))
-    literal = literal_array(value, None if dtype is None else dtype.numpy)
+    literal = literal_array(value, None if dtype is None else dtype.numpy_dtype)
     if literal is not None:
         return EagerTensor(literal)
     if type(value) in (list, tuple) and holds_tensor(value):
@@ -197,7 +197,7 @@ def _stack(values: Sequence[Any], dtype: dtypes.DType | None) -> Tensor:
 
 def to_array(value: Any, dtype: dtypes.DType | None) -> np.ndarray[Any, Any]:
     """Return a new NumPy array for a Python or NumPy value, by the rules of this module."""
-    literal = literal_array(value, None if dtype is None else dtype.numpy)
+    literal = literal_array(value, None if dtype is None else dtype.numpy_dtype)
     if literal is not None:
         return literal
     if type(value) not in _PLAIN:
@@ -210,13 +210,13 @@ def to_array(value: Any, dtype: dtypes.DType | None) -> np.ndarray[Any, Any]:
     array = _from_python(value, dtype)
     if dtype is None:
         return _demanded(array, value) if array.dtype == _SINGLE else array
-    if array.dtype == dtype.numpy:
+    if array.dtype == dtype.numpy_dtype:
         return array
     if not _fits(array, dtype):
         raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {dtype.name}")
     if dtype.is_floating or dtype.is_complex:
-        return rounded(value, dtype.numpy)  # from `value`: `array` is already rounded to float32
-    return array.astype(dtype.numpy)
+        return rounded(value, dtype.numpy_dtype)  # from `value`: `array` is already rounded to float32
+    return array.astype(dtype.numpy_dtype)
 
 
 def _demanded(array: np.ndarray[Any, Any], value: Any) -> np.ndarray[Any, Any]:
@@ -258,12 +258,12 @@ def _from_numpy(array: np.ndarray[Any, Any], dtype: dtypes.DType | None) -> np.n
         return _strings(array)
     own = dtypes.as_dtype(array.dtype)
     if dtype is None or own is dtype:
-        return np.array(array, own.numpy)  # a copy: the caller may write to the original later
+        return np.array(array, own.numpy_dtype)  # a copy: the caller may write to the original later
     if dtype is dtypes.string or (own.is_complex and not dtype.is_complex):
         raise _unfit(array, dtype)
     if own.is_floating and dtype.is_integer and not np.array_equal(array, np.trunc(array)):
         raise _unfit(array, dtype)
-    return rounded(array, dtype.numpy)
+    return rounded(array, dtype.numpy_dtype)
 
 
 def _unfit(array: np.ndarray[Any, Any], dtype: dtypes.DType | None) -> TypeError:
@@ -308,7 +308,9 @@ def _from_python(value: Any, dtype: dtypes.DType | None) -> np.ndarray[Any, Any]
         return _integers(array, value, dtype)
     if array.dtype.kind in "SUO":
         return _strings(np.array(value, object))
-    return array.astype(np.complex128 if array.dtype.kind == "c" else dtypes.as_dtype(array.dtype).numpy)
+    return array.astype(
+        np.complex128 if array.dtype.kind == "c" else dtypes.as_dtype(array.dtype).numpy_dtype
+    )
 
 
 def _integers(array: np.ndarray[Any, Any], value: Any, dtype: dtypes.DType | None) -> np.ndarray[Any, Any]:

@@ -56,4 +56,4 @@ def _survives(number: Any, own: dtypes.DType, other: dtypes.DType) -> bool:
             direct = np.asarray(convert_to_tensor(number, other))
         except (TypeError, ValueError):
             return False
-        return bool(np.asarray(convert_to_tensor(number, own)).astype(other.numpy) == direct)
+        return bool(np.asarray(convert_to_tensor(number, own)).astype(other.numpy_dtype) == direct)

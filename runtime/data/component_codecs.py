@@ -80,7 +80,7 @@ def stacked(column: Sequence[Any], spec: TensorType, component: int) -> Array:
                 f"{list(first.shape)} and element {number} had shape {list(leaf.shape)}."
             )
     if first.ndim == 0 and spec.dtype.kind not in "SV":
-        return np.array(column, spec.dtype.numpy)
+        return np.array(column, spec.dtype.numpy_dtype)
     return np.stack(column)
 
 
@@ -103,7 +103,7 @@ class RaggedPart(Part):
         flats, *partitions = columns
         if self.spec.ragged_rank < 0:
             return super().stacked(columns, component)
-        kind = self.spec.row_splits_dtype.numpy
+        kind = self.spec.row_splits_dtype.numpy_dtype
         lengths = [len(p) - 1 for p in partitions[0]] if partitions else [len(flat) for flat in flats]
         rest = [_continued(splits, kind) for splits in partitions]
         return [np.concatenate(flats), _splits(lengths, kind), *rest]

@@ -92,7 +92,7 @@ class _Records(Files):
             raise errors.InvalidArgumentError(
                 f"Field {column} in record is not a valid {dtype.name}: {shown(field)}"
             ) from None
-        return dtype.numpy.type(value if abs(value) <= dtype.max else math.copysign(math.inf, value))
+        return dtype.numpy_dtype.type(value if abs(value) <= dtype.max else math.copysign(math.inf, value))
 
 
 def _default(value: Any) -> tuple[dtypes.DType, Any]:
@@ -290,7 +290,7 @@ def _inferred(records: list[list[bytes]], columns: list[int], na_value: bytes) -
         fields = [record[column] for record in records if record[column] not in (b"", na_value)]
         dtype = next(dtype for dtype in _TYPES if all(_HOLDS[dtype](field) for field in fields))
         dtype = dtype if fields else dtypes.string
-        defaults.append(np.array([b""], object) if dtype is dtypes.string else np.zeros(1, dtype.numpy))
+        defaults.append(np.array([b""], object) if dtype is dtypes.string else np.zeros(1, dtype.numpy_dtype))
     return defaults
 
 

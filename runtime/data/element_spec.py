@@ -114,7 +114,7 @@ def made(spec: Any, leaves: Iterable[Any]) -> Any:
 
 def packer(spec: Any) -> Callable[[Row], Any]:
     """Return a function that converts a row to an element."""
-    leaf_types = [leaf.dtype.numpy for leaf in leaf_specs(spec)]
+    leaf_types = [leaf.dtype.numpy_dtype for leaf in leaf_specs(spec)]
     if isinstance(spec, TensorSpec):
         (only,) = leaf_types
         return lambda row: EagerTensor(row[0] if type(row[0]) is np.ndarray else np.asarray(row[0], only))
@@ -175,7 +175,7 @@ def fitted_leaves(row: Row, types: Sequence[TensorType], what: str) -> Row:
     return row
 
 
-VARIANT = dtypes.variant.numpy
+VARIANT = dtypes.variant.numpy_dtype
 
 
 def boxed(value: Any) -> np.ndarray[Any, Any]:

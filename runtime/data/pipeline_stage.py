@@ -115,7 +115,7 @@ class Recipe:
         values = {id(tensor): array for tensor, array in zip(self.tensors, arrays, strict=True)}
 
         def value_of(tensor: SymbolicTensor) -> Any:
-            return EagerTensor(np.asarray(values[id(tensor)], tensor.dtype.numpy))
+            return EagerTensor(np.asarray(values[id(tensor)], tensor.dtype.numpy_dtype))
 
         stage = copy.copy(self.stage)
         for name, part in vars(self.stage).items():

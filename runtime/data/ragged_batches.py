@@ -62,4 +62,4 @@ def as_ragged(source: PipelineStage, row_splits_dtype: Any) -> PipelineStage:
             return spec
         return nest.rebuilt(spec, [changed(child) for _, child in nest.children(spec)])
 
-    return AsRagged(source, changed(source.spec), ranks, dtype.numpy)
+    return AsRagged(source, changed(source.spec), ranks, dtype.numpy_dtype)

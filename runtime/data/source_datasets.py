@@ -95,13 +95,13 @@ class EquallySpaced(PipelineStage):
             raise errors.InvalidArgumentError("step must be a non-zero integer.")
 
     def elements(self) -> Elements:
-        kind = self.dtype.numpy.type
+        kind = self.dtype.numpy_dtype.type
         return ((kind(i),) for i in range(self.start, self.stop, self.step))
 
     def blocks(self, size: int) -> Elements:
         numbers = range(self.start, self.stop, self.step)
         return (
-            [np.arange(part.start, part.stop, part.step, dtype=self.dtype.numpy)]
+            [np.arange(part.start, part.stop, part.step, dtype=self.dtype.numpy_dtype)]
             for part in (numbers[i : i + size] for i in range(0, len(numbers), size))
         )
 
@@ -120,7 +120,7 @@ class CountFrom(PipelineStage):
         self.spec = TensorSpec((), dtype)
 
     def elements(self) -> Elements:
-        kind = self.dtype.numpy.type
+        kind = self.dtype.numpy_dtype.type
         return ((kind(i),) for i in itertools.count(self.start, self.step))
 
     def cardinality(self) -> int:

@@ -56,7 +56,7 @@ class DatasetInitializer(TableInitializer):
 
     def rows(self) -> tuple[Array, Array]:
         rows = [(key.numpy(), value.numpy()) for key, value in self._dataset]
-        kinds = self.key_dtype.numpy, self.value_dtype.numpy
+        kinds = self.key_dtype.numpy_dtype, self.value_dtype.numpy_dtype
         keys, values = (np.array([row[i] for row in rows], kind) for i, kind in enumerate(kinds))
         return keys, values
 

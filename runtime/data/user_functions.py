@@ -72,7 +72,7 @@ class Traced(Symbolic):
         plain = run if not extra else lambda row: run([*row, *extra])
         if not self._texts:
             return plain
-        texts = [(i, self.graph.outputs[i].dtype.numpy) for i in self._texts]
+        texts = [(i, self.graph.outputs[i].dtype.numpy_dtype) for i in self._texts]
         return functools.partial(_with_arrays, plain, texts)
 
     def restart(self) -> None:

@@ -136,7 +136,7 @@ class Together(PipelineStage):
                 "worker an element, or elements of known shapes"
             )
         return [
-            np.zeros((0, *(size or 0 for size in shape)), leaf.dtype.numpy)
+            np.zeros((0, *(size or 0 for size in shape)), leaf.dtype.numpy_dtype)
             for shape, leaf in zip(shapes, leaves, strict=True)
         ]
 

@@ -49,7 +49,8 @@ class ReplicatedGraph:
         self._xla: Any = None
         self._plan: Runner | None = None
         self._dtypes = [
-            value.spec.dtype.numpy if isinstance(value.spec, TensorType) else None for value in graph.inputs
+            value.spec.dtype.numpy_dtype if isinstance(value.spec, TensorType) else None
+            for value in graph.inputs
         ]
 
     def run(self, operands: Sequence[Any]) -> list[Row]:

@@ -110,7 +110,7 @@ class Program(NamedTuple):
 
 def _random(spec: TensorType, generator: np.random.Generator) -> Array:
     shape = [3 if each is None else each for each in spec.shape or ()]
-    kind = spec.dtype.numpy
+    kind = spec.dtype.numpy_dtype
     if kind.kind == "b":
         return np.asarray(generator.random(shape) < 0.5)
     if kind.kind in "iu":

@@ -108,4 +108,6 @@ def _length(item: slice, size: int | None, makers: Makers) -> int | None:
 
 def _reaches(bound: Any, size: int | None) -> bool:
     """Return whether the dtype of a bound can represent all indices of an axis."""
-    return isinstance(bound, int) or np.iinfo(bound.dtype.numpy).max >= (_LARGEST if size is None else size)
+    return isinstance(bound, int) or np.iinfo(bound.dtype.numpy_dtype).max >= (
+        _LARGEST if size is None else size
+    )

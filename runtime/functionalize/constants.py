@@ -37,7 +37,7 @@ def of_shapes(
     if not isinstance(spec, TensorType) or shape is None or (operation.op is size_of and None in shape):
         return None
     found = len(shape) if operation.op is rank_of else math.prod(size or 0 for size in shape)
-    return [Constant(np.array(found, spec.dtype.numpy))]
+    return [Constant(np.array(found, spec.dtype.numpy_dtype))]
 
 
 @quietly
@@ -59,7 +59,7 @@ def folded(
     if any(array.dtype.kind in "OV" for array in arrays):
         return None
     return [
-        Constant(np.asarray(array, spec.dtype.numpy))  # type: ignore[union-attr]
+        Constant(np.asarray(array, spec.dtype.numpy_dtype))  # type: ignore[union-attr]
         for array, spec in zip(arrays, specs, strict=True)
     ]
 

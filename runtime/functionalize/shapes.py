@@ -110,7 +110,7 @@ class _Writer:
         operation.op.set_elements(outputs, inputs, operation.attrs)
         if outputs and all(value.elements is not None and None not in value.elements for value in outputs):
             self.operations.pop()
-            return [Constant(np.array(v.elements, v.dtype.numpy).reshape(v.shape)) for v in outputs]
+            return [Constant(np.array(v.elements, v.dtype.numpy_dtype).reshape(v.shape)) for v in outputs]
         return list_contents.taken(operation, inputs, outputs)
 
     def _sliced(self, operation: Operation, inputs: list[Operand], spec: Any) -> TensorType:

@@ -77,7 +77,7 @@ _DRAWINGS: dict[OpDef, _Drawing] = {
         keeps_dtype=False,
     ),
     random_shuffle: _Drawing(
-        lambda operation: f"shuffle {operation.inputs[0].dtype.numpy}",
+        lambda operation: f"shuffle {operation.inputs[0].dtype.numpy_dtype}",
         seeded_shuffle,
         _after_first,
         keeps_dtype=False,

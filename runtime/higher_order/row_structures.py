@@ -119,7 +119,7 @@ def _row_spec(tensor: Any) -> Any:
 def no_rows(shape: TensorShape, dtype: dtypes.DType) -> Tensor:
     """Return a tensor without rows; the shape of its rows is `shape`, with 0 for unknown dimensions."""
     sizes = [] if shape.rank is None else [size or 0 for size in shape.as_list()]
-    return convert_to_tensor(np.zeros((0, *sizes), dtype.numpy))
+    return convert_to_tensor(np.zeros((0, *sizes), dtype.numpy_dtype))
 
 
 def check_row(shape: TensorShape, expected: TensorShape) -> None:

@@ -90,7 +90,7 @@ def make_constant(literal: Any, dtype: dtypes.DType | None) -> Array:
     if (wanted.is_integer and own is not dtypes.int32) or (wanted.is_bool and own is not dtypes.bool_):
         raise ValueError(f"this is no {wanted.name}")
     try:
-        return np.array(literal, wanted.numpy)
+        return np.array(literal, wanted.numpy_dtype)
     except (ValueError, OverflowError, TypeError) as error:
         raise ValueError(str(error)) from None
 
@@ -124,8 +124,8 @@ def decode(content: bytes, dtype: dtypes.DType, shape: tuple[int, ...]) -> Array
         raise ValueError(
             "a truth value is a byte that is neither 0 nor 1"
         )  # NumPy and native code rely on this
-    array = np.frombuffer(content, dtype.numpy.newbyteorder("<")).reshape(shape)
-    return array.astype(dtype.numpy)
+    array = np.frombuffer(content, dtype.numpy_dtype.newbyteorder("<")).reshape(shape)
+    return array.astype(dtype.numpy_dtype)
 
 
 def _decode_strings(content: bytes, shape: tuple[int, ...]) -> Array:

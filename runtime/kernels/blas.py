@@ -119,10 +119,10 @@ def libraries() -> Iterator[Any]:
 
 def _multiplies(function: Any, dtype: dtypes.DType, bits: int) -> bool:
     """Return whether a function computes the product of two small matrices, the second one transposed."""
-    a, b = (np.arange(start, start + 6).reshape(2, 3).astype(dtype.numpy) for start in (1, 2))
-    c = np.zeros((2, 2), dtype.numpy)
+    a, b = (np.arange(start, start + 6).reshape(2, 3).astype(dtype.numpy_dtype) for start in (1, 2))
+    c = np.zeros((2, 2), dtype.numpy_dtype)
     whole = ctypes.c_int64 if bits == 64 else ctypes.c_int32
-    one, zero = np.ones((), dtype.numpy), np.zeros((), dtype.numpy)
+    one, zero = np.ones((), dtype.numpy_dtype), np.zeros((), dtype.numpy_dtype)
     factor: Any = ctypes.c_float if dtype is dtypes.float32 else ctypes.c_double
     if dtype.kind == "c":
         factors = [ctypes.c_void_p(number.ctypes.data) for number in (one, zero)]

@@ -177,7 +177,7 @@ class TextFileInitializer(TableInitializer):
             return np.array([*cells, None], object)[:-1]  # None prevents an array of fixed-size strings
         number: Callable[[bytes], Any] = int if dtype.is_integer else float
         try:
-            return np.array([number(line) for line in cells], dtype.numpy)
+            return np.array([number(line) for line in cells], dtype.numpy_dtype)
         except (ValueError, OverflowError):
             at = next(i for i, cell in enumerate(cells) if not _is_number(cell, number, dtype))
             raise errors.InvalidArgumentError(
@@ -205,7 +205,7 @@ def _check_index(what: str, index: int, dtype: dtypes.DType) -> None:
 
 def _is_number(cell: bytes, number: Callable[[bytes], Any], dtype: dtypes.DType) -> bool:
     try:
-        np.array([number(cell)], dtype.numpy)
+        np.array([number(cell)], dtype.numpy_dtype)
     except (ValueError, OverflowError):
         return False
     return True

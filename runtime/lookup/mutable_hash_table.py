@@ -169,7 +169,7 @@ class DenseHashTable(MutableHashTable):
 
 
 def _column(dtype: dtypes.DType, shape: Any, name: str) -> Variable:
-    empty = np.empty((0, *shape), dtype.numpy)
+    empty = np.empty((0, *shape), dtype.numpy_dtype)
     return Variable(empty, trainable=False, name=name, dtype=dtype, shape=(None, *shape))
 
 

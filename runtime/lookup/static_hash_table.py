@@ -48,7 +48,7 @@ class StaticHashTable(LookupTable):
             self.default_value = convert_to_tensor(default_value, self.value_dtype)
         if self.default_value.shape.rank != 0:
             raise ValueError(f"Shapes {self.default_value.shape} and () are not compatible")
-        empty = (np.empty(0, dtype.numpy) for dtype in (self.key_dtype, self.value_dtype))
+        empty = (np.empty(0, dtype.numpy_dtype) for dtype in (self.key_dtype, self.value_dtype))
         self._rows = HashIndex(*empty)
         initializer.initialize(self)
 

@@ -75,7 +75,7 @@ def holds(wide: dtypes.DType, narrow: dtypes.DType) -> bool:
     if narrow.kind in "iu" and wide.kind in "fc":
         return narrow.size * 8 <= _EXACT_BITS[wide.name]
     if narrow.kind in "iufc" and wide.kind in "iufc" and not (narrow.kind in "fc" and wide.kind in "iu"):
-        return bool(np.can_cast(narrow.numpy, wide.numpy, "safe"))
+        return bool(np.can_cast(narrow.numpy_dtype, wide.numpy_dtype, "safe"))
     return False
 
 

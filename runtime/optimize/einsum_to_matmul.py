@@ -30,7 +30,7 @@ def run(graph: Graph, options: OptimizerOptions) -> Graph:
 def _einsum(operation: Operation, walk: Rewriter) -> Found:
     factors = operation.inputs
     shapes = [operand.spec.shape for operand in factors]  # type: ignore[union-attr]
-    if len(factors) != 2 or factors[0].dtype.numpy.char not in FAST or not all(map(is_static, shapes)):
+    if len(factors) != 2 or factors[0].dtype.numpy_dtype.char not in FAST or not all(map(is_static, shapes)):
         return None
     terms, result = spelled(operation.attrs["equation"], shapes)  # type: ignore[arg-type]
     sizes, form = sizes_of(terms, shapes), matrix_form(terms[0], terms[1], result)  # type: ignore[arg-type]

@@ -174,11 +174,11 @@ def _made(pattern: Pattern, result: Value, first: TensorType, bound: Bound, walk
         count = num_elements(result.shape)
         if count is None or count > UNIFORM:
             return None
-        return Constant(np.full(result.shape, pattern.value, result.dtype.numpy))
+        return Constant(np.full(result.shape, pattern.value, result.dtype.numpy_dtype))
     parts = []
     for argument in pattern.arguments:
         if isinstance(argument, NumberPattern):
-            part: Operand | None = Constant(np.array(argument.value, first.dtype.numpy))
+            part: Operand | None = Constant(np.array(argument.value, first.dtype.numpy_dtype))
         else:
             part = _made(argument, result, first, bound, walk)
         if part is None:

@@ -59,7 +59,7 @@ def _number(operand: Operand, walk: Rewriter) -> Operand:
     if maker is None or not is_static(operand.shape):
         return operand
     if maker.op.fills is not None and operand.dtype.kind in "biufc":
-        return Constant(np.full((), maker.op.fills, operand.dtype.numpy))
+        return Constant(np.full((), maker.op.fills, operand.dtype.numpy_dtype))
     if maker.op not in SPREADING:
         return operand
     number = maker.inputs[SPREADING[maker.op]]

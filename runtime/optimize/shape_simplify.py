@@ -178,7 +178,7 @@ def _refined(value: Value, spec: Any) -> Value:
 
 def _constant(operation: Operation, number: Any) -> Found:
     (result,) = operation.outputs
-    return (Constant(np.array(number, result.dtype.numpy)),)
+    return (Constant(np.array(number, result.dtype.numpy_dtype)),)
 
 
 def _shape(operation: Operation, walk: Rewriter) -> Found:
@@ -239,7 +239,8 @@ def _guesses(operand: Operand, walk: Rewriter) -> list[Any] | None:
     if shape is None:
         return None
     return [
-        np.array([guess if size is None else size for size in shape], operand.dtype.numpy) for guess in (0, 1)
+        np.array([guess if size is None else size for size in shape], operand.dtype.numpy_dtype)
+        for guess in (0, 1)
     ]
 
 

@@ -53,14 +53,14 @@ def _floordiv(operation: Operation, walk: Rewriter) -> Found:
     n, bits = operation.inputs[0], _exponent(operation)
     if bits is None:
         return None
-    return (walk.add(right_shift, [n, Constant(np.array(bits, n.dtype.numpy))]),)
+    return (walk.add(right_shift, [n, Constant(np.array(bits, n.dtype.numpy_dtype))]),)
 
 
 def _floormod(operation: Operation, walk: Rewriter) -> Found:
     n, bits = operation.inputs[0], _exponent(operation)
     if bits is None:
         return None
-    return (walk.add(bitwise_and, [n, Constant(np.array(2**bits - 1, n.dtype.numpy))]),)
+    return (walk.add(bitwise_and, [n, Constant(np.array(2**bits - 1, n.dtype.numpy_dtype))]),)
 
 
 def _exponent(operation: Operation) -> int | None:

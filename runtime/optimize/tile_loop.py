@@ -207,7 +207,9 @@ class TiledGroup:
             if self.tiles.parts == 1
             else body.add(multiply, [number, Constant.int32(self.tiles.parts)])
         )
-        zeros = [Constant(np.zeros(self._shape(each), each.outputs[0].dtype.numpy)) for each in self.sums]
+        zeros = [
+            Constant(np.zeros(self._shape(each), each.outputs[0].dtype.numpy_dtype)) for each in self.sums
+        ]
 
         def write(
             body: LoopBody, part: Operand, states: Sequence[Operand], given: Sequence[Operand]

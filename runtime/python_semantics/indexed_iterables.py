@@ -306,4 +306,4 @@ def _as_range(tensor: Any) -> IndexedItems | None:
 def _in_dtype(operand: Operand, dtype: dtypes.DType, builder: Builder) -> Any:
     if isinstance(operand, Value):
         return cast.cast(wrap(operand, builder), dtype)
-    return EagerTensor(operand.value.astype(dtype.numpy))
+    return EagerTensor(operand.value.astype(dtype.numpy_dtype))

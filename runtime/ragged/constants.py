@@ -60,7 +60,7 @@ def constant(
     result: Any = _inner(level, inner, max(most - depth - 1, 0) if inner is None else len(inner), dtype)
     kind = dtypes.as_dtype(row_splits_dtype)
     for rows in reversed(lengths):
-        splits = np.concatenate([[0], np.cumsum(rows)]).astype(kind.numpy)
+        splits = np.concatenate([[0], np.cumsum(rows)]).astype(kind.numpy_dtype)
         result = RaggedTensor(result, RowPartition(convert_to_tensor(splits)), internal=True)
     return result
 
@@ -86,7 +86,7 @@ def _inner(items: Sequence[Any], shape: tuple[int, ...] | None, rank: int, dtype
     if not items:
         sizes = shape if shape is not None else (0,) * rank
         kind = dtypes.float32 if dtype is None else dtypes.as_dtype(dtype)
-        return convert_to_tensor(np.zeros((0, *sizes), kind.numpy))
+        return convert_to_tensor(np.zeros((0, *sizes), kind.numpy_dtype))
     tensor = convert_to_tensor(_flat(items, None, dtype), dtype)
     if shape is not None and tuple(tensor.shape[1:]) != shape:
         raise TypeError(f"the uniform axes have shape {tensor.shape[1:]}, not {shape} as inner_shape says")

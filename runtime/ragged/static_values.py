@@ -14,7 +14,7 @@ def in_dtype(value: Any, dtype: Any) -> Tensor:
     """Return a number or tensor in another dtype; a constant stays a constant also while a graph is being built."""
     wanted = dtypes.as_dtype(dtype)
     if isinstance(value, EagerTensor):
-        return EagerTensor(value._array.astype(wanted.numpy))
+        return EagerTensor(value._array.astype(wanted.numpy_dtype))
     if isinstance(value, Tensor) or holds_tensor(value):
         return cast(value, wanted)
     return convert_to_tensor(value, wanted)

@@ -117,7 +117,7 @@ class _Loader:
         if kind == "variable":
             name, trainable, dtype, shape, *policy = node["variable"]
             value = self.values[node["key"]]
-            if value.dtype != dtypes.as_dtype(dtype).numpy:
+            if value.dtype != dtypes.as_dtype(dtype).numpy_dtype:
                 raise ValueError(f"{node['key']} is {value.dtype}, not {dtype}")
             options: dict[str, Any] = {}
             if policy:

@@ -132,7 +132,7 @@ class _Loader:
         if key is None:
             raise DataLossError(f"{self.folder} has no value for the variable {message.name!r}")
         value = self.values.values[key]
-        if value.dtype != dtypes.as_dtype(message.dtype).numpy:
+        if value.dtype != dtypes.as_dtype(message.dtype).numpy_dtype:
             raise ValueError(f"{key} is {value.dtype}, not {dtypes.as_dtype(message.dtype).name}")
         return Variable(
             EagerTensor(value), bool(message.trainable), name=str(message.name) or None,

@@ -94,10 +94,10 @@ class _Contents:
         """Return the elements that are stored one by one, in the field of the dtype."""
         number = _FIELDS.get(self.name, 0)
         if number in _FIXED:
-            return np.frombuffer(bytes(self.fixed[number]), _FIXED[number]).astype(dtype.numpy)
+            return np.frombuffer(bytes(self.fixed[number]), _FIXED[number]).astype(dtype.numpy_dtype)
         words = np.concatenate([varints(b""), *self.varints.get(number, ())])
         is_half = dtype.is_floating and dtype.size == 2
-        return words.astype(np.uint16).view(dtype.numpy) if is_half else words.astype(dtype.numpy)
+        return words.astype(np.uint16).view(dtype.numpy_dtype) if is_half else words.astype(dtype.numpy_dtype)
 
 
 def parsed(message: bytes) -> Array:
@@ -113,7 +113,9 @@ def parsed(message: bytes) -> Array:
         raise ValueError(f"{len(content)} bytes do not fill the shape {shape}")
     if dtype.is_bool:  # native code relies on bytes of 0 and 1
         return (np.frombuffer(content, np.uint8) != 0).reshape(shape)
-    return np.frombuffer(content, dtype.numpy.newbyteorder("<")).astype(dtype.numpy).reshape(shape)
+    return (
+        np.frombuffer(content, dtype.numpy_dtype.newbyteorder("<")).astype(dtype.numpy_dtype).reshape(shape)
+    )
 
 
 def _objects(strings: list[bytes]) -> Array:

@@ -162,9 +162,9 @@ def key_of(value: Any) -> Hashable:
         return array.dtype, array.shape
     if isinstance(value, (SymbolicTensor, TensorSpec)):
         shape = shapes.as_dims(value.shape)
-        return value.dtype.numpy, shape
+        return value.dtype.numpy_dtype, shape
     if isinstance(value, (np.ndarray, np.generic)):
-        return convert_to_tensor(value).dtype.numpy, value.shape
+        return convert_to_tensor(value).dtype.numpy_dtype, value.shape
     if isinstance(value, _VALUES):
         return type(value), str(value) if value != value else (value, str(value))
     if isinstance(value, TensorArray):

@@ -41,7 +41,7 @@ def _state_maker(spec: AnySpec) -> Filler:
 
 def _maker(spec: TensorType) -> Callable[[Any], EagerTensor]:
     """Return a function that makes a tensor of a result. It sets the slots directly, without a call of `__init__`."""
-    dtype = spec.dtype.numpy
+    dtype = spec.dtype.numpy_dtype
     scalar = dtype.type
     kind = None if dtype.hasobject else kind_for(spec.dtype, ())
 

@@ -128,4 +128,4 @@ def _zeros(value: Value) -> Any:
     spec = value.spec
     if not isinstance(spec, TensorType) or spec.shape is None or not is_static(spec.shape):
         return None
-    return np.broadcast_to(np.zeros((), spec.dtype.numpy), [size or 0 for size in spec.shape])
+    return np.broadcast_to(np.zeros((), spec.dtype.numpy_dtype), [size or 0 for size in spec.shape])

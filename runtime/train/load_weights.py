@@ -128,4 +128,4 @@ def _fitted(name: str, value: Array, place: str, variable: Variable, cast: bool)
         return "", value
     if not cast or dtypes.string in (given, content.dtype):
         return f"{text}: pass cast=True to convert", value
-    return "", value.astype(content.dtype.numpy)
+    return "", value.astype(content.dtype.numpy_dtype)

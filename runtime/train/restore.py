@@ -106,7 +106,7 @@ class Restoration:
             f"cannot restore `{key.removesuffix(VALUE)}` from {self.prefix!r}: the checkpoint has "
             f"{dtypes.of_array(value).name}{list(value.shape)}, the variable {variable.name!r} is {content}"
         )
-        if value.dtype != content.dtype.numpy:
+        if value.dtype != content.dtype.numpy_dtype:
             raise InvalidArgumentError(message)
         if not compatible(content.shape, value.shape):
             raise ValueError(message)

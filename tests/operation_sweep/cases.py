@@ -17,7 +17,7 @@ from agc.runtime.ir.value_types import TensorType
 from agc.runtime.ops.framework.op import REGISTRY, Op
 
 for _dtype in dtypes.NARROW_FLOATS:
-    _ = _dtype.numpy  # arrays of it are known from now on
+    _ = _dtype.numpy_dtype  # arrays of it are known from now on
 
 DTYPES = (*(dtype for dtype in dtypes.ALL if dtype is not dtypes.string), *dtypes.NARROW_FLOATS)
 
@@ -110,8 +110,8 @@ def as_dtype(array: Any, dtype: dtypes.DType, is_odd: bool) -> Any:
         if dtype.kind == "u" and array.dtype.kind in "if":
             array = np.abs(array)
         if dtype.kind == "c" and array.dtype.kind in "iuf":
-            return (array - 0.5j * array).astype(dtype.numpy)
-        return (array.real if dtype.kind != "c" else array).astype(dtype.numpy)
+            return (array - 0.5j * array).astype(dtype.numpy_dtype)
+        return (array.real if dtype.kind != "c" else array).astype(dtype.numpy_dtype)
 
 
 def odd(dtype: dtypes.DType) -> Any:
@@ -120,13 +120,13 @@ def odd(dtype: dtypes.DType) -> Any:
         if dtype.is_bool:
             return np.array([True, False, False])
         if dtype.is_integer:
-            ends = np.array([dtype.max, dtype.min, dtype.max - 1], dtype.numpy)
-            return np.concatenate([ends, np.array(INTEGERS).astype(dtype.numpy)])
+            ends = np.array([dtype.max, dtype.min, dtype.max - 1], dtype.numpy_dtype)
+            return np.concatenate([ends, np.array(INTEGERS).astype(dtype.numpy_dtype)])
         if dtype.is_complex:
             parts = np.array(FLOATS[:11])
-            return (parts + 1j * np.roll(parts, 4)).astype(dtype.numpy)
-        limits = np.array([dtype.max, dtype.min]).astype(dtype.numpy)
-        return np.concatenate([np.array(FLOATS).astype(dtype.numpy), limits])
+            return (parts + 1j * np.roll(parts, 4)).astype(dtype.numpy_dtype)
+        limits = np.array([dtype.max, dtype.min]).astype(dtype.numpy_dtype)
+        return np.concatenate([np.array(FLOATS).astype(dtype.numpy_dtype), limits])
 
 
 def _formed(array: Any, form: str) -> Any:

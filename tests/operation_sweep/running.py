@@ -127,7 +127,7 @@ def _unlike_rule(found: Settled) -> str | None:
     """How results differ from what the rule of the operation says of them."""
     if not isinstance(found.wanted, Refusal):
         for array, value in zip(found.wanted, found.operation.outputs, strict=True):
-            if array.dtype != value.dtype.numpy or not compatible(array.shape, value.shape):
+            if array.dtype != value.dtype.numpy_dtype or not compatible(array.shape, value.shape):
                 return f"{array.dtype}{array.shape} is not {value.spec}"
     return None
 

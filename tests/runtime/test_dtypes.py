@@ -242,3 +242,12 @@ def test_numbers_of_dtypes():
     assert [tf.as_dtype(dtype.as_datatype_enum) for dtype in (tf.float32, tf.bool)] == [tf.float32, tf.bool]
     with pytest.raises(TypeError, match="Cannot convert 0 to a dtype"):
         tf.as_dtype(0)
+
+
+def test_the_name_float_is_float32_as_the_type_float_is():
+    assert tf.as_dtype("float") is tf.as_dtype(float) is tf.float32
+    assert tf.zeros(2, "float").dtype is tf.float32
+
+
+def test_dtypes_have_no_attribute_by_which_programs_recognize_eager_tensors():
+    assert not hasattr(tf.float32, "numpy")

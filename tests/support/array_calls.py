@@ -57,7 +57,7 @@ def as_arrays(found):
 
 def _array(found):
     if isinstance(found, tf.DType):
-        return np.dtype(found.numpy)
+        return np.dtype(found.numpy_dtype)
     return found.numpy() if isinstance(found, tf.Tensor) else found
 
 

@@ -67,7 +67,7 @@ def changed(array: Any) -> Iterator[tuple[str, Any]]:
     """Arrays that differ from this one in dtype, shape or a number, and which of these it is."""
     for dtype in DTYPES:
         if dtype is not dtypes.of_array(array):
-            yield "dtype", filled(array.shape, b"q" if dtype is dtypes.string else 1, dtype.numpy)
+            yield "dtype", filled(array.shape, b"q" if dtype is dtypes.string else 1, dtype.numpy_dtype)
     for shape in shapes(array.shape):
         yield "shape", filled(shape, element_of(array), array.dtype)
     if array.dtype.kind in "iuf" and array.size:

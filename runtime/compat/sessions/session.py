@@ -340,7 +340,7 @@ def _array_for(tensor: Any, given: Any) -> Any:
     try:
         array = to_array(source, tensor.dtype)
     except TypeError:
-        array = np.asarray(source).astype(spec.dtype.numpy)  # round numbers, as TensorFlow does
+        array = np.asarray(source).astype(spec.dtype.numpy_dtype)  # round numbers, as TensorFlow does
     if not shapes.compatible(spec.shape, array.shape):
         raise ValueError(
             f"Cannot feed value of shape {shapes.show(array.shape)} for Tensor {tensor.name}, which has shape "

@@ -323,7 +323,7 @@ class JitFunction(CompiledFunction):
             if is_plain and _shapes(arrays) != key:
                 return self._run(arrays)
             plain = [
-                np.require(np.asarray(array), spec.dtype.numpy, ["C", "A"]).view(np.ndarray)
+                np.require(np.asarray(array), spec.dtype.numpy_dtype, ["C", "A"]).view(np.ndarray)
                 for array, spec in zip(arrays, inputs, strict=True)
             ]
             if type(arrays) is list and all(

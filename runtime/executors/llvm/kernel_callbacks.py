@@ -111,7 +111,7 @@ def _guarded(run: Callable[..., None], count: int) -> Callable[[int], int]:
 
 def _demand_like(array: Any, dtype: dtypes.DType, shape: Sizes) -> None:
     """Raise ValueError for a result whose type differs from the operation's inferred type."""
-    is_like = array.dtype == dtype.numpy and array.ndim == len(shape)
+    is_like = array.dtype == dtype.numpy_dtype and array.ndim == len(shape)
     if not is_like or (
         array.shape != shape
         and any(size not in (None, own) for size, own in zip(shape, array.shape, strict=True))
@@ -123,6 +123,6 @@ def _array(address: int, shape: Sequence[Any], dtype: dtypes.DType) -> Any:
     """Return the array at an address, without a copy."""
     size = math.prod(shape) * dtype.size
     if not size:
-        return np.zeros(shape, dtype.numpy)
+        return np.zeros(shape, dtype.numpy_dtype)
     memory: Any = (ctypes.c_char * size).from_address(address)
-    return np.ndarray(shape, dtype.numpy, memory)
+    return np.ndarray(shape, dtype.numpy_dtype, memory)

@@ -66,7 +66,7 @@ def with_descriptors(
     code: Callable[[Sequence[Any]], Any], varying: Sequence[VaryingType | None]
 ) -> Callable[[Sequence[Any]], Any]:
     """Return a function of arrays that calls `code` with descriptors of those that have dynamic sizes."""
-    described = [(i, spec.dtype.numpy) for i, spec in enumerate(varying) if spec is not None]
+    described = [(i, spec.dtype.numpy_dtype) for i, spec in enumerate(varying) if spec is not None]
 
     def run(given: Sequence[Any]) -> Any:
         arrays = list(given)
@@ -134,13 +134,13 @@ def received(description: Any, spec: ListType | TensorType) -> Any:
     """Return the list or tensor that a result's descriptor refers to."""
     if isinstance(spec, TensorType):
         address, *shape = description.tolist()
-        return _owned(address, tuple(shape), spec.dtype.numpy)
+        return _owned(address, tuple(shape), spec.dtype.numpy_dtype)
     numbers = iter(description.tolist())
     arrays = []
     for element in parts_of(spec):
         address, length = next(numbers), next(numbers)
         shape = (length, *[size or 0 for size in element.shape or ()])
-        arrays.append(_owned(address, shape, element.dtype.numpy))
+        arrays.append(_owned(address, shape, element.dtype.numpy_dtype))
     return Growing(list(arrays[0])) if isinstance(spec, GrowingSpec) else ListRows(*arrays)
 
 
@@ -174,7 +174,7 @@ def _stacked(items: Sequence[Any], element: TensorType) -> Any:
     shape = known[0] if known else element.shape
     if shape is None or None in shape or any(other != shape for other in known):
         raise CannotCompileError(["the elements of a list argument do not have one known shape"])
-    rows = np.zeros((len(items), *shape), element.dtype.numpy)
+    rows = np.zeros((len(items), *shape), element.dtype.numpy_dtype)
     for position, item in enumerate(items):
         if item is not None:
             rows[position] = item
@@ -185,7 +185,7 @@ def _rows_of_lists(value: PersistentArray, spec: ListType) -> tuple[Any, Any]:
     if isinstance(value, ListRows):
         return np.ascontiguousarray(value.rows), value.counts
     inner = [item or PersistentArray([]) for item in value.items()]
-    counts = np.array([len(item.items()) for item in inner], COUNT.dtype.numpy)
+    counts = np.array([len(item.items()) for item in inner], COUNT.dtype.numpy_dtype)
     return _stacked(list(_all_items(inner)), spec.element.element), counts
 
 

@@ -111,4 +111,4 @@ def _replaced(operation: Operation) -> Operation:
 
 
 def _dtype(spec: Any) -> Any:
-    return spec.dtype.numpy if isinstance(spec, TensorType) else None
+    return spec.dtype.numpy_dtype if isinstance(spec, TensorType) else None

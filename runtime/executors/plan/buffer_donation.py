@@ -56,7 +56,7 @@ def is_big(value: object) -> bool:
     spec = value.spec if isinstance(value, Value) else None
     if not isinstance(spec, TensorType) or not spec.shape or None in spec.shape:
         return False
-    size = spec.dtype.numpy.itemsize * math.prod(spec.shape)  # type: ignore[arg-type]
+    size = spec.dtype.numpy_dtype.itemsize * math.prod(spec.shape)  # type: ignore[arg-type]
     return size >= BIG and spec.dtype.kind in "biufc" and not narrow_floats.is_narrow(spec)
 
 

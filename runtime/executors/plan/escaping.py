@@ -82,7 +82,7 @@ def check_names(code: CodeType, known: Container[str]) -> None:
 def _attributes() -> frozenset[str]:
     """Return the attributes that emitters write: of arrays and variables, NumPy's ufuncs and dtypes."""
     of_numpy = {name for name, each in vars(np).items() if isinstance(each, np.ufunc)}
-    of_numpy |= {dtype.numpy.name for dtype in dtypes.ALL}
+    of_numpy |= {dtype.numpy_dtype.name for dtype in dtypes.ALL}
     return frozenset({
         "T", "_array", "copy", "copyto", "empty", "item", "matmul", "reduce", "view",
     }) | of_numpy  # fmt: skip

@@ -58,5 +58,5 @@ def _noted(observe: Observer, operation: Operation) -> Callable[..., None]:
 
 def _boxed(value: Any, output: Value) -> Any:
     if type(value) in (bool, int, float) and isinstance(output.spec, TensorType):
-        return np.asarray(value, output.spec.dtype.numpy)
+        return np.asarray(value, output.spec.dtype.numpy_dtype)
     return value

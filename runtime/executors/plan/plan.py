@@ -144,9 +144,9 @@ def _value(operand: Operand, found: Any) -> Any:
     if type(found) is str:
         found = _literal(found)
     if type(found) in (bool, int, float) and isinstance(operand.spec, TensorType):
-        return operand.dtype.numpy.type(found)
+        return operand.dtype.numpy_dtype.type(found)
     if type(found) is tuple and isinstance(operand.spec, TensorType):  # a seed
-        return np.array(found, operand.dtype.numpy)
+        return np.array(found, operand.dtype.numpy_dtype)
     return found
 
 

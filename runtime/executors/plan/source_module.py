@@ -118,7 +118,7 @@ class PlanSource:
         return self.name_of(("op", compute), f"op_{operation.type}", compute)
 
     def scalar_type(self, dtype: dtypes.DType) -> str:
-        return self.name_of(("type", dtype), f"{dtype.name}_type", dtype.numpy.type)
+        return self.name_of(("type", dtype), f"{dtype.name}_type", dtype.numpy_dtype.type)
 
     def number(self, array: np.ndarray[Any, Any]) -> str:
         """Return a constant as a Python number: a literal if it has one, else a name."""
@@ -140,12 +140,12 @@ class PlanSource:
             return f"({self.constant(np.array(True))} if {text} else {self.constant(np.array(False))})"
         if dtype.kind == "f":
             return f"{self.scalar_type(dtype)}({text})"
-        return f"({self.constant(np.zeros((), dtype.numpy))} + {text})"
+        return f"({self.constant(np.zeros((), dtype.numpy_dtype))} + {text})"
 
     def number_kernel(self, operation: Operation) -> str:
         """Return the name of an operation's kernel for Python numbers."""
         compute, attrs = kernel_of(operation), operation.attrs
-        kinds = [operand.dtype.numpy.type for operand in operation.inputs]
+        kinds = [operand.dtype.numpy_dtype.type for operand in operation.inputs]
 
         def computed(*numbers: Any) -> Any:
             given = [kind(n) if type(n) in _NUMBERS else n for kind, n in zip(kinds, numbers, strict=True)]

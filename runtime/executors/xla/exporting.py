@@ -56,7 +56,7 @@ def exported(graph: Graph, operands: Sequence[ExportedInput | Constant]) -> Any:
         scope = jax.export.SymbolicScope()
         shapes = [jax.export.symbolic_shape(_text(each.sizes), scope=scope) for each in arguments]
         specs = [
-            jax.ShapeDtypeStruct(shape, each.dtype.numpy)
+            jax.ShapeDtypeStruct(shape, each.dtype.numpy_dtype)
             for shape, each in zip(shapes, arguments, strict=True)
         ]
         try:

@@ -171,7 +171,7 @@ class RuleContext:
     @property
     def dtype(self) -> np.dtype[Any]:
         """The dtype in which the first result is computed."""
-        dtype = self.operation.outputs[0].dtype.numpy
+        dtype = self.operation.outputs[0].dtype.numpy_dtype
         return np.dtype(np.float32) if self.is_widened and dtype in dtypes.NARROW else dtype
 
     def demand(self, holds: Array) -> None:
@@ -244,7 +244,7 @@ def _as_declared(found: Array, value: Value) -> Array:
     """Return a result with the dtype of its declaration."""
     if not isinstance(value.spec, TensorType):
         return found
-    array = jnp.asarray(found, value.dtype.numpy)
+    array = jnp.asarray(found, value.dtype.numpy_dtype)
     if not compatible(array.shape, value.shape):
         raise AssertionError(f"the rule returns {array.shape} in place of {value.spec}")
     return array

@@ -51,7 +51,7 @@ class SpmdProgram(XlaProgram):
         """Let JAX trace the program. Raise `CannotCompileError` with the reasons if that is impossible."""
         size = self._sharding.mesh.size
         specs = [
-            jax.ShapeDtypeStruct((size, *(value.shape or ())), value.dtype.numpy)
+            jax.ShapeDtypeStruct((size, *(value.shape or ())), value.dtype.numpy_dtype)
             for value in self.graph.inputs
         ]
         with wide():
@@ -76,7 +76,7 @@ class SpmdProgram(XlaProgram):
 
     def _whole(self, parts: Sequence[Any], value: Any) -> Any:
         """Return the global array of one array for each local device."""
-        dtype = value.dtype.numpy
+        dtype = value.dtype.numpy_dtype
         rows = [
             jax.device_put(np.asarray(part, dtype)[None], device)
             for part, device in zip(parts, self._local, strict=True)

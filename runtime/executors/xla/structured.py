@@ -230,7 +230,7 @@ _ROUNDS = 4
 
 def _declared(value: Array, like: Value) -> Array:
     """Return a tensor with the dtype of its declaration; lists unchanged."""
-    return jnp.asarray(value, like.dtype.numpy) if isinstance(like.spec, TensorType) else value
+    return jnp.asarray(value, like.dtype.numpy_dtype) if isinstance(like.spec, TensorType) else value
 
 
 def _within(value: Any, form: Any, growth: int = 0) -> Any:

@@ -69,5 +69,7 @@ def as_values(operation: Operation, inputs: Sequence[Array]) -> list[Array]:
     for i, (operand, value) in enumerate(zip(operation.inputs, inputs, strict=True)):
         is_taken = i >= first or (names and names[min(i, len(names) - 1)] in _TAKEN)
         if is_sizes(value) and operand.dtype.is_integer and not is_taken:
-            found[i] = jnp.asarray(value.tolist() if value.ndim else value.item()).astype(operand.dtype.numpy)
+            found[i] = jnp.asarray(value.tolist() if value.ndim else value.item()).astype(
+                operand.dtype.numpy_dtype
+            )
     return found

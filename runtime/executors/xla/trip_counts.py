@@ -51,7 +51,7 @@ def last_values(loop: Operation, inputs: Sequence[Any], trips: int) -> dict[int,
     for slot, step in induction_steps(loop).items():
         start = _number(inputs[slot])
         if start is not None:
-            dtype = loop.outputs[slot].dtype.numpy
+            dtype = loop.outputs[slot].dtype.numpy_dtype
             last, limits = start + trips * step, np.iinfo(dtype)
             if limits.min <= last <= limits.max:
                 found[slot] = np.array(last, dtype)

@@ -106,7 +106,7 @@ class XlaProgram:
         self._effects.is_at_once = not (self.can_fail or self.assigned)
 
     def _specs(self) -> list[Any]:
-        return [jax.ShapeDtypeStruct(value.shape, value.dtype.numpy) for value in self.graph.inputs]
+        return [jax.ShapeDtypeStruct(value.shape, value.dtype.numpy_dtype) for value in self.graph.inputs]
 
     def __call__(self, arrays: Sequence[Any], found: list[Any]) -> None:
         """Add the list of all that the program returns to `found`; it overwrites the state in `arrays`."""

@@ -98,7 +98,7 @@ def compute(ufunc: np.ufunc, values: list[Any]) -> Any:
         ufunc = _KEEP_INTEGERS.get(ufunc, ufunc)
         if ufunc is np.true_divide and dtype.is_integer:
             return arithmetic.divide(*values)  # float32 for integers of up to 16 bits
-        if ufunc in _FLOAT_RESULTS or _computes_floats(ufunc, dtype.numpy):
+        if ufunc in _FLOAT_RESULTS or _computes_floats(ufunc, dtype.numpy_dtype):
             values = [cast(each, default_dtype(1.0) if narrow() else "float64") for each in values]
     return ufuncs.apply(ufunc, tuple(values))
 

@@ -246,7 +246,7 @@ def promote_types(type1: Any, type2: Any) -> Any:
     >>> promote_types(int, "float32")
     dtype('float64')
     """
-    return result_type(*(read_dtype(each) for each in (type1, type2))).numpy
+    return result_type(*(read_dtype(each) for each in (type1, type2))).numpy_dtype
 
 
 def finfo(dtype: Any) -> Any:
@@ -255,4 +255,4 @@ def finfo(dtype: Any) -> Any:
     >>> finfo("float16").max.item()
     65504.0
     """
-    return np.finfo(read_dtype(dtype).numpy)
+    return np.finfo(read_dtype(dtype).numpy_dtype)

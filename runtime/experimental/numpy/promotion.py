@@ -98,14 +98,14 @@ def _both(a: DType, b: DType) -> DType:
     if a is b:
         return a
     if Rules.mode not in ("all", "safe"):
-        return dtypes.as_dtype(np.result_type(a.numpy, b.numpy))
+        return dtypes.as_dtype(np.result_type(a.numpy_dtype, b.numpy_dtype))
     whole = [each.is_integer or each.is_bool for each in (a, b)]
     if whole[0] != whole[1]:
         found = a if whole[1] else b
     elif {a, b} == {dtypes.float16, dtypes.bfloat16}:
         found = dtypes.float32
     else:
-        found = dtypes.as_dtype(np.result_type(a.numpy, b.numpy))
+        found = dtypes.as_dtype(np.result_type(a.numpy_dtype, b.numpy_dtype))
     if Rules.mode == "safe" and not _keeps_digits(a, b, found):
         raise TypeError(
             f"In promotion mode PromoMode.SAFE, implicit dtype promotion between {a.name} and {b.name} is disallowed. "
@@ -120,12 +120,12 @@ def _keeps_digits(a: DType, b: DType, found: DType) -> bool:
         return True
     other = b if found is a else a
     is_exact = not (other.is_integer and other.size == 8 and found.is_floating)
-    return found in (a, b) and is_exact and bool(np.can_cast(other.numpy, found.numpy))
+    return found in (a, b) and is_exact and bool(np.can_cast(other.numpy_dtype, found.numpy_dtype))
 
 
 def _with_number(dtype: DType, number: Any) -> DType:
     if Rules.mode not in ("all", "safe"):
-        return dtypes.as_dtype(np.result_type(dtype.numpy, number))
+        return dtypes.as_dtype(np.result_type(dtype.numpy_dtype, number))
     if dtype.is_bool:
         return default_dtype(number)
     if (
@@ -160,9 +160,9 @@ def asarray(a: Any, dtype: Any = None) -> Any:
     number = weak_number(a)
     if number is not None and wanted is None:
         wanted = default_dtype(number)
-    values = np.asarray(a, None if wanted is None or wanted is dtypes.string else wanted.numpy)
+    values = np.asarray(a, None if wanted is None or wanted is dtypes.string else wanted.numpy_dtype)
     if Rules.prefer_float32 and isinstance(a, (np.float64, np.complex128)) and dtype is None:
-        values = values.astype(default_dtype(a.item()).numpy)
+        values = values.astype(default_dtype(a.item()).numpy_dtype)
     return convert_to_tensor(values, wanted)
 
 

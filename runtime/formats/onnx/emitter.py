@@ -111,7 +111,7 @@ class NodeEmitter:
 
     def const(self, value: Any, dtype: Any = None) -> Ref:
         """Return a constant: a NumPy array, or Python numbers of a dtype."""
-        array = np.asarray(value, None if dtype is None else dtype.numpy)
+        array = np.asarray(value, None if dtype is None else dtype.numpy_dtype)
         kind = dtype or dtypes.of_array(array)
         key = (kind, array.shape, array.tobytes() if array.dtype != object else tuple(array.ravel().tolist()))
         found = self._constants.get(key)
@@ -138,7 +138,7 @@ class NodeEmitter:
         if x.dtype is dtype:
             return x
         if x.value is not None and x.value.dtype != object and x.value.size < 100 and x.dtype.kind in "biu":
-            return self.const(x.value.astype(dtype.numpy), dtype)
+            return self.const(x.value.astype(dtype.numpy_dtype), dtype)
         return self.one("Cast", x, dtype=dtype, shape=x.shape, to=DTYPES[dtype.name])
 
     def where(self, test: Ref, x: Any, y: Any) -> Ref:
@@ -219,7 +219,7 @@ class NodeEmitter:
         """Return a tensor of a shape filled with a number."""
         if dtype.kind == "S":
             return self.expand(self.const(np.array(value or b"", object), dtype), shape)
-        filler = np.array([value], dtype.numpy)
+        filler = np.array([value], dtype.numpy_dtype)
         if dtype.name == "bfloat16":
             return self.cast(self.zeros(shape, dtypes.float32, value), dtype)
         return self.one("ConstantOfShape", self.index(shape), dtype=dtype, value=tensor_of("", filler, dtype))

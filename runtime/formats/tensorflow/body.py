@@ -207,7 +207,7 @@ def _array(value: Any, dtype: str | None) -> np.ndarray[Any, Any]:
             if array.dtype.kind == "f" and array.size
             else "int32"
         )
-    return array.astype(dtypes.as_dtype(dtype).numpy)
+    return array.astype(dtypes.as_dtype(dtype).numpy_dtype)
 
 
 def _is_text(value: Any) -> bool:

@@ -169,7 +169,9 @@ class BundleReader:
                 if dtype.is_bool and content.translate(None, b"\0\1"):
                     raise ValueError("a truth value is a byte that is neither 0 nor 1")
                 order = ">" if self._header.is_big_endian else "<"
-                array = np.frombuffer(content, dtype.numpy.newbyteorder(order)).astype(dtype.numpy)
+                array = np.frombuffer(content, dtype.numpy_dtype.newbyteorder(order)).astype(
+                    dtype.numpy_dtype
+                )
                 crc = crc32c(content)
             if masked(crc) != entry.crc:
                 raise ValueError(f"the checksum of the bytes from {entry.offset} does not match")
@@ -186,7 +188,7 @@ class BundleReader:
                 parts.append((index, self._content(part)))
             if sum(array.size for _, array in parts) != element_count(entry.shape):
                 raise ValueError(f"the parts of {name!r} do not fill its shape {list(entry.shape)}")
-            result = np.empty(entry.shape, dtypes.as_dtype(_BY_NUMBER[entry.dtype]).numpy)
+            result = np.empty(entry.shape, dtypes.as_dtype(_BY_NUMBER[entry.dtype]).numpy_dtype)
             is_set = np.zeros(entry.shape, bool)
             for index, array in parts:
                 result[index], is_set[index] = array, True

@@ -47,7 +47,11 @@ class NodeResult:
     @property
     def kind(self) -> str:
         """The kind of the dtype, as in NumPy: `f` for floats, `iu` for integers, `c`, `b`, `O` for strings."""
-        return "f" if self.dtype.startswith(("bfloat", "float")) else dtypes.as_dtype(self.dtype).numpy.kind
+        return (
+            "f"
+            if self.dtype.startswith(("bfloat", "float"))
+            else dtypes.as_dtype(self.dtype).numpy_dtype.kind
+        )
 
 
 class GraphNode:

@@ -131,7 +131,7 @@ def arange(
         return ranges.range(start, stop, step, dtype)
     whole = all(isinstance(each, int) for each in (start, stop, step))
     wanted = read_dtype(dtype or (dtypes.int32 if whole else dtypes.float32))
-    return convert_to_tensor(np.arange(start, stop, step, dtype=wanted.numpy))
+    return convert_to_tensor(np.arange(start, stop, step, dtype=wanted.numpy_dtype))
 
 
 def linspace(
@@ -142,9 +142,9 @@ def linspace(
     is_complex = isinstance(start, complex) or isinstance(stop, complex)
     wanted = read_dtype(dtype or (dtypes.complex64 if is_complex else dtypes.float32))
     if not isinstance(start, Tensor) and not isinstance(stop, Tensor):
-        return convert_to_tensor(np.linspace(start, stop, num, endpoint).astype(wanted.numpy))
+        return convert_to_tensor(np.linspace(start, stop, num, endpoint).astype(wanted.numpy_dtype))
     first, last = cast(start, wanted), cast(stop, wanted)
-    return first + (last - first) * np.linspace(0, 1, num, endpoint).astype(wanted.numpy)
+    return first + (last - first) * np.linspace(0, 1, num, endpoint).astype(wanted.numpy_dtype)
 
 
 def eye(

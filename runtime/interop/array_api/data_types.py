@@ -102,7 +102,7 @@ def isdtype(dtype: Any, kind: Any) -> bool:
 def finfo(type: Any, /) -> FInfo:
     """Return the limits of a floating-point dtype, or of an array's dtype. Raise TypeError for other dtypes."""
     dtype = demand(dtype_of(type), FLOATING, "finfo").real_dtype
-    limits = np.finfo(dtype.numpy)
+    limits = np.finfo(dtype.numpy_dtype)
     smallest = float(limits.smallest_normal)
     return FInfo(limits.bits, float(limits.eps), float(limits.max), float(limits.min), smallest, dtype)
 

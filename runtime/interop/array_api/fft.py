@@ -143,13 +143,13 @@ def _scaled(x: Tensor, lengths: list[Any], norm: str, inverse: bool) -> Tensor:
 def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Tensor:
     """Return the frequencies of a transform of `n` elements with the spacing `d`."""
     refuse_device(device)
-    return convert_to_tensor(np.fft.fftfreq(n, d).astype(_frequencies(dtype).numpy))
+    return convert_to_tensor(np.fft.fftfreq(n, d).astype(_frequencies(dtype).numpy_dtype))
 
 
 def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Tensor:
     """Return the frequencies of the elements of `rfft`."""
     refuse_device(device)
-    return convert_to_tensor(np.fft.rfftfreq(n, d).astype(_frequencies(dtype).numpy))
+    return convert_to_tensor(np.fft.rfftfreq(n, d).astype(_frequencies(dtype).numpy_dtype))
 
 
 def _frequencies(dtype: Any) -> DType:

@@ -45,7 +45,7 @@ def _both(a: DType, b: DType) -> DType:
     if a is b:
         return a
     mixed = a.is_bool or b.is_bool or a.is_integer != b.is_integer
-    promoted = None if mixed else dtypes.as_dtype(np.result_type(a.numpy, b.numpy))
+    promoted = None if mixed else dtypes.as_dtype(np.result_type(a.numpy_dtype, b.numpy_dtype))
     if promoted is None or promoted.is_integer != a.is_integer:
         raise TypeError(f"{a.name} and {b.name} are not promoted to one dtype: use astype on one of them")
     return promoted

@@ -33,7 +33,9 @@ def common(values: Sequence[Any], weak: bool = False) -> list[Tensor]:
     With `weak` Python numbers take the dtype of the others.
     """
     kept = [_known(value, weak) for value in values]
-    promoted: Any = np.result_type(*[each.dtype.numpy if is_tensor_like(each) else each for each in kept])
+    promoted: Any = np.result_type(
+        *[each.dtype.numpy_dtype if is_tensor_like(each) else each for each in kept]
+    )
     dtype = dtypes.as_dtype(promoted)
     return [cast(each, dtype) if is_tensor_like(each) else convert_to_tensor(each, dtype) for each in kept]
 

@@ -236,7 +236,7 @@ def beside_each_other(inputs: tuple[Any, ...]) -> list[Tensor]:
 
 def _loop(ufunc: np.ufunc, values: list[Tensor], dtype: Any) -> tuple[list[dtypes.DType], dtypes.DType]:
     """Return the dtypes that NumPy computes with: of the inputs, and of the result."""
-    given: tuple[Any, ...] = (*[value.dtype.numpy for value in values], None)
+    given: tuple[Any, ...] = (*[value.dtype.numpy_dtype for value in values], None)
     if dtype is not None:
         wanted = dtypes.as_dtype(dtype)
         return [wanted] * len(values), wanted

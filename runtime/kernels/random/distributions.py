@@ -57,7 +57,7 @@ def uniforms(stream: Stream, sizes: tuple[int, ...], dtype: dtypes.DType) -> Arr
 def normals(stream: Stream, sizes: tuple[int, ...], dtype: dtypes.DType) -> Array:
     """Return standard normal numbers, in an array of these sizes."""
     if philox.native is not None and dtype is not dtypes.float64:
-        return _native(philox.native.normal, stream, sizes).astype(dtype.numpy, copy=False)
+        return _native(philox.native.normal, stream, sizes).astype(dtype.numpy_dtype, copy=False)
     count = math.prod(sizes)
     return normal(words(stream, count, dtype), dtype)[:count].reshape(sizes)
 
@@ -75,7 +75,7 @@ def uniform(bits: Array, dtype: dtypes.DType) -> Array:
     digits = _DIGITS[dtype]
     numbers = (bits & bits.dtype.type((1 << digits) - 1)).astype(kind)
     numbers *= kind(2.0**-digits)
-    return numbers.astype(dtype.numpy, copy=False)
+    return numbers.astype(dtype.numpy_dtype, copy=False)
 
 
 def _joined(bits: Array) -> Array:
@@ -101,7 +101,7 @@ def between(bits: Array, low: int, high: int, dtype: dtypes.DType) -> Array:
     number *= kind(high - low)
     np.subtract(drawn, number, out=number)
     number += kind(low & (1 << 8 * dtype.size) - 1)
-    return number.view(dtype.numpy)
+    return number.view(dtype.numpy_dtype)
 
 
 def any_integers(bits: Array, dtype: dtypes.DType) -> Array:
@@ -110,7 +110,7 @@ def any_integers(bits: Array, dtype: dtypes.DType) -> Array:
     >>> any_integers(np.array([3, 1 << 31], np.uint32), dtypes.int32).tolist()
     [3, -2147483648]
     """
-    return (_joined(bits) if dtype.size == 8 else bits).view(dtype.numpy)
+    return (_joined(bits) if dtype.size == 8 else bits).view(dtype.numpy_dtype)
 
 
 def normal(bits: Array, dtype: dtypes.DType) -> Array:
@@ -126,9 +126,9 @@ def normal(bits: Array, dtype: dtypes.DType) -> Array:
         np.multiply(np.cos(angle), radius, out=pairs[:, 1])
         return pairs.reshape(-1)
     if len(bits) <= _AT_ONCE:
-        return _normal(bits).astype(dtype.numpy, copy=False)
+        return _normal(bits).astype(dtype.numpy_dtype, copy=False)
     parts = [_normal(bits[start : start + _AT_ONCE]) for start in range(0, len(bits), _AT_ONCE)]
-    return np.concatenate(parts, dtype=dtype.numpy, casting="unsafe")
+    return np.concatenate(parts, dtype=dtype.numpy_dtype, casting="unsafe")
 
 
 def _normal(bits: Array) -> Array:
@@ -153,9 +153,9 @@ def truncated_normal(stream: Stream, count: int, dtype: dtypes.DType) -> Array:
     size = 2 if wide is dtypes.float64 else 4
     run = size * BLOCKS_PER_ELEMENT // 4
     if philox.native is not None and wide is dtypes.float32:
-        return _native(philox.native.truncated, stream, count, run).astype(dtype.numpy, copy=False)
+        return _native(philox.native.truncated, stream, count, run).astype(dtype.numpy_dtype, copy=False)
     first = stream.reserve(count * BLOCKS_PER_ELEMENT)
-    found = np.empty((-(-count // size), size), wide.numpy)
+    found = np.empty((-(-count // size), size), wide.numpy_dtype)
     kept, used = np.zeros(len(found), np.int64), 0
     while len(pending := np.flatnonzero(kept < size)):
         blocks = stream.bits(first + used, int(pending[-1]) + 1, run)[pending]
@@ -166,7 +166,7 @@ def truncated_normal(stream: Stream, count: int, dtype: dtypes.DType) -> Array:
         found[pending[row], place[row, column]] = drawn[row, column]
         kept[pending] += fits.sum(1)
         used += 1
-    return found.reshape(-1)[:count].astype(dtype.numpy, copy=False)
+    return found.reshape(-1)[:count].astype(dtype.numpy_dtype, copy=False)
 
 
 def categories(stream: Stream, logits: Array, count: int) -> Array:

@@ -242,7 +242,7 @@ def between(
     exponential candidates, depending on the bounds. Raises ValueError for an empty range or invalid parameters.
     """
     wide = dtype if dtype is dtypes.float64 else dtypes.float32
-    rows = np.empty((len(parameters[0]), samples), dtype.numpy)
+    rows = np.empty((len(parameters[0]), samples), dtype.numpy_dtype)
     for row, given in zip(rows, zip(*parameters, strict=True), strict=True):
         row[:] = _between(stream, tuple(map(wide.as_numpy_dtype, given)), samples, wide)
     return rows

@@ -146,7 +146,7 @@ def _numeric(dtype: dtypes.DType) -> dtypes.DType:
 def _filled(sizes: tuple[int, ...], dtype: dtypes.DType, value: int) -> Array:
     if dtype is dtypes.string:
         return np.full(sizes, b"", object)
-    return (np.ones if value else np.zeros)(sizes, dtype.numpy)
+    return (np.ones if value else np.zeros)(sizes, dtype.numpy_dtype)
 
 
 @export("fill")
@@ -205,5 +205,5 @@ def identity_matrix(
 
 @identity_matrix.kernel
 def _(rows: Array, columns: Array, batch_shape: Array, dtype: dtypes.DType) -> Array:
-    matrix = np.eye(int(rows), int(columns), dtype=dtype.numpy)
+    matrix = np.eye(int(rows), int(columns), dtype=dtype.numpy_dtype)
     return np.broadcast_to(matrix, (*checked_dims(batch_shape), *matrix.shape))

@@ -129,6 +129,6 @@ def _(x: Array, out_idx: dtypes.DType) -> tuple[Array, Array, Array]:
     values, positions = first_appearances(x)
     return (
         values,
-        positions.astype(out_idx.numpy),
-        np.bincount(positions, minlength=len(values)).astype(out_idx.numpy),
+        positions.astype(out_idx.numpy_dtype),
+        np.bincount(positions, minlength=len(values)).astype(out_idx.numpy_dtype),
     )

@@ -106,8 +106,8 @@ def _(start: Array, limit: Array, delta: Array, dtype: dtypes.DType) -> Array:
     first, last, step = _bounds(dtype, start.item(), limit.item(), delta.item())
     count = _range_length(first, last, step)
     if dtype.is_integer:
-        return np.arange(first, first + count * step, step, dtype=dtype.numpy)
-    return first + np.arange(count, dtype=dtype.numpy) * step
+        return np.arange(first, first + count * step, step, dtype=dtype.numpy_dtype)
+    return first + np.arange(count, dtype=dtype.numpy_dtype) * step
 
 
 number_range.no_gradient("as in TensorFlow: the length of the result depends on the bounds")
@@ -200,8 +200,10 @@ def one_hot(
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
     given = next((x for x in (on_value, off_value) if x is not None), None)
     kind = wanted or (dtypes.float32 if given is None else convert_to_tensor(given).dtype)
-    on = convert_to_tensor(EagerTensor(np.ones((), kind.numpy)) if on_value is None else on_value, kind)
-    off = convert_to_tensor(EagerTensor(np.zeros((), kind.numpy)) if off_value is None else off_value, kind)
+    on = convert_to_tensor(EagerTensor(np.ones((), kind.numpy_dtype)) if on_value is None else on_value, kind)
+    off = convert_to_tensor(
+        EagerTensor(np.zeros((), kind.numpy_dtype)) if off_value is None else off_value, kind
+    )
     return chosen_rows(indices, depth, on, off, -1 if axis is None else axis, name)
 
 

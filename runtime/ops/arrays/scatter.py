@@ -59,7 +59,7 @@ def _(inputs: list[Any]) -> Any:
     indices, updates, shape = inputs
     if type(shape) is not Constant or not have_sizes(indices, updates) or updates.dtype.kind not in NUMBERS:
         return None
-    sizes, dtype = checked_dims(shape.value), updates.dtype.numpy
+    sizes, dtype = checked_dims(shape.value), updates.dtype.numpy_dtype
     numbers, merged = numbering(sizes, indices.shape[-1])
 
     def kernel(indices: Array, updates: Array, shape: Array) -> Array:

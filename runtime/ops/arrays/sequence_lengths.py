@@ -57,7 +57,7 @@ def _check_width(maxlen: int) -> None:
 def _(lengths: Array, maxlen: Array, dtype: dtypes.DType) -> Array:
     _check_width(int(maxlen))
     width = int(maxlen) if maxlen >= 0 else int(np.max(lengths, initial=0))
-    return (np.arange(width) < np.asarray(lengths)[..., None]).astype(dtype.numpy)
+    return (np.arange(width) < np.asarray(lengths)[..., None]).astype(dtype.numpy_dtype)
 
 
 @export("reverse_sequence")

@@ -34,7 +34,7 @@ def shape(input: Any, out_type: Any = dtypes.int32, name: str | None = None) -> 
     tensor, kind = convert_to_tensor(input), dtypes.as_dtype(out_type or dtypes.int32)
     sizes = tensor.shape.sizes
     if shapes.is_static(sizes) and current() is not None:
-        return EagerTensor(np.array(sizes, kind.numpy))
+        return EagerTensor(np.array(sizes, kind.numpy_dtype))
     return shape_of(tensor, kind, name)
 
 
@@ -53,7 +53,7 @@ def _(input: Array, out_type: dtypes.DType) -> shapes.Dims:
     return input.shape  # type: ignore[no-any-return]
 
 
-shape_of.kernel(lambda input, out_type: np.array(np.shape(input), out_type.numpy))
+shape_of.kernel(lambda input, out_type: np.array(np.shape(input), out_type.numpy_dtype))
 
 
 @export("size")
@@ -68,7 +68,7 @@ def size(input: Any, out_type: Any = dtypes.int32, name: str | None = None) -> A
     tensor, kind = convert_to_tensor(input), dtypes.as_dtype(out_type or dtypes.int32)
     count = tensor.shape.num_elements()
     if count is not None and current() is not None:
-        return EagerTensor(np.array(count, kind.numpy))
+        return EagerTensor(np.array(count, kind.numpy_dtype))
     return size_of(tensor, kind, name)
 
 

@@ -152,7 +152,7 @@ def _(input: Array, k: Array, index_type: dtypes.DType) -> tuple[Array, Array]:
     count = int(k)
     _check_columns(count, input.shape[-1])
     indices = stable_order(input, -1, is_descending=True, count=count)
-    return take_along_last(input, indices), indices.astype(index_type.numpy)
+    return take_along_last(input, indices), indices.astype(index_type.numpy_dtype)
 
 
 @largest.specialize
@@ -161,7 +161,7 @@ def _(inputs: list[Any], index_type: dtypes.DType) -> Any:
     x, k = inputs
     if type(k) is not Constant or not shapes.is_static(x.shape) or not 0 < math.prod(x.shape) <= FEW:
         return None
-    count, last, kind = int(k.value), x.shape[-1] - 1, index_type.numpy
+    count, last, kind = int(k.value), x.shape[-1] - 1, index_type.numpy_dtype
     if count == 0:
         return None
     rows = np.arange(0, math.prod(x.shape), x.shape[-1]).reshape(*x.shape[:-1], 1)
@@ -202,9 +202,13 @@ def searchsorted(
 @searchsorted.kernel
 def _(sorted_sequence: Array, values: Array, side: Any, out_type: dtypes.DType) -> Array:
     if sorted_sequence.ndim == 1:
-        return _places(sorted_sequence, values.reshape(-1), side).astype(out_type.numpy).reshape(values.shape)
+        return (
+            _places(sorted_sequence, values.reshape(-1), side)
+            .astype(out_type.numpy_dtype)
+            .reshape(values.shape)
+        )
     rows, wanted = (x.reshape(math.prod(x.shape[:-1]), x.shape[-1]) for x in (sorted_sequence, values))
-    return places_in_rows(rows, wanted, side).astype(out_type.numpy).reshape(values.shape)
+    return places_in_rows(rows, wanted, side).astype(out_type.numpy_dtype).reshape(values.shape)
 
 
 def _places(row: Array, values: Array, side: Any) -> Array:

@@ -38,4 +38,4 @@ def of_size_zero(spec: TensorType) -> Array:
     shape = tuple(size or 0 for size in spec.shape or ())
     if spec.dtype is dtypes.string:
         return np.full(shape, b"", object)
-    return np.broadcast_to(np.zeros((), spec.dtype.numpy), shape)
+    return np.broadcast_to(np.zeros((), spec.dtype.numpy_dtype), shape)

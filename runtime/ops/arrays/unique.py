@@ -47,7 +47,7 @@ def distinct(x: Input, out_idx: DType = dtypes.int32, name: Name = None) -> tupl
 @distinct.kernel
 def _(x: Array, out_idx: dtypes.DType) -> tuple[Array, Array]:
     values, positions = first_appearances(x)
-    return values, positions.astype(out_idx.numpy)
+    return values, positions.astype(out_idx.numpy_dtype)
 
 
 distinct.no_gradient("TensorFlow has none: an element may be different from others, or not, by a little")

@@ -210,7 +210,7 @@ def assert_near(
     x, y = _pair(x, y)
     if not (x.dtype.is_floating or x.dtype.is_complex):
         raise ValueError(f"assert_near takes floating dtypes, not {x.dtype.name}: use assert_equal")
-    epsilon = 10 * float(np.finfo(x.dtype.numpy).eps)
+    epsilon = 10 * float(np.finfo(x.dtype.numpy_dtype).eps)
     relative, least = (epsilon if rtol is None else rtol), (epsilon if atol is None else atol)
     said = [f"{message}.  "] if message else []
     lines = [*said, f"x and y not equal to tolerance rtol = {relative}, atol = {least}"]

@@ -76,14 +76,14 @@ def _known(operand: Operand) -> Constant | None:
         return operand if operand.value.size <= _MOST_ELEMENTS else None
     if operand.elements is None or None in operand.elements or num_elements(operand.shape) is None:
         return None
-    return Constant(np.array(operand.elements, operand.dtype.numpy).reshape(operand.shape))
+    return Constant(np.array(operand.elements, operand.dtype.numpy_dtype).reshape(operand.shape))
 
 
 def _bytes(spec: Any) -> float:
     count = num_elements(spec.shape) if isinstance(spec, TensorType) else None
-    return float("inf") if count is None else count * spec.dtype.numpy.itemsize
+    return float("inf") if count is None else count * spec.dtype.numpy_dtype.itemsize
 
 
 def _constant(result: Any, spec: Any) -> Constant:
-    array = result if type(result) is np.ndarray else np.asarray(result, spec.dtype.numpy)
+    array = result if type(result) is np.ndarray else np.asarray(result, spec.dtype.numpy_dtype)
     return Constant(array)

@@ -123,7 +123,7 @@ class EagerCall:
         self.returns_many = isinstance(specs, tuple)
         specs = specs if self.returns_many else (specs,)
         self.kinds = list(map(_kind, specs, results if self.returns_many else [results]))
-        self.dtypes = [spec.dtype.numpy if type(spec) is TensorType else None for spec in specs]
+        self.dtypes = [spec.dtype.numpy_dtype if type(spec) is TensorType else None for spec in specs]
         self.is_plain = ListType not in map(type, self.kinds)
         self.compute, self.tail = _kernel(op, inputs, specs, attributes)
         self.is_closed = is_closed(op)

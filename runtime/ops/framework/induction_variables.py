@@ -59,7 +59,7 @@ def index_ranges(loop: Operation, rounds: int) -> dict[Operand, range]:
 
 def _is_exact(value: Operand, values: range) -> bool:
     """Return whether the dtype of `value` represents all its values, so that none wraps around."""
-    limits = np.iinfo(value.dtype.numpy)
+    limits = np.iinfo(value.dtype.numpy_dtype)
     return all(limits.min <= each <= limits.max for each in (*values[:1], *values[-1:]))
 
 

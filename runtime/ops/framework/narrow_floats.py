@@ -86,4 +86,4 @@ def _wide(value: Any) -> Any:
 
 
 def _narrowed(value: Any, spec: Any) -> Any:
-    return np.asarray(value).astype(spec.dtype.numpy) if is_narrow(spec) else value
+    return np.asarray(value).astype(spec.dtype.numpy_dtype) if is_narrow(spec) else value

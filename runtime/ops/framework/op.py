@@ -354,4 +354,4 @@ def eager_result(result: Any, spec: AnySpec) -> Any:
     """Return an array as an eager tensor, or the state of a TensorArray as an eager one."""
     if not isinstance(spec, TensorType):
         return EagerArray(result, spec)
-    return EagerTensor(result if type(result) is np.ndarray else np.asarray(result, spec.dtype.numpy))
+    return EagerTensor(result if type(result) is np.ndarray else np.asarray(result, spec.dtype.numpy_dtype))

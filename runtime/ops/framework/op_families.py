@@ -218,7 +218,7 @@ def _operands(args: tuple[Any, ...], builder: Builder) -> list[Operand] | None:
     operands: list[Any] = []
     for x in args:
         if type(x) is not SymbolicTensor:
-            array = _beside(dtype.numpy, x)
+            array = _beside(dtype.numpy_dtype, x)
             if array is None:
                 return None
             x = Constant(array)

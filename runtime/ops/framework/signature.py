@@ -135,7 +135,7 @@ class Signature(OpDef):
         if isinstance(value, Tensor):
             return value
         if self.dtype_of_empty is not None and _is_empty(value):
-            value = np.empty(np.shape(value), self.dtype_of_empty.numpy)
+            value = np.empty(np.shape(value), self.dtype_of_empty.numpy_dtype)
         try:
             return convert_to_tensor(value, None if is_tensor_like(value) else hint)
         except MeetsCompositeError:

@@ -116,7 +116,7 @@ def _(contents: Array, output_type: Any) -> Array:
         raise errors.InvalidArgumentError(f"Invalid JPEG data, size {len(content)}")
     image = decoding.opened(content, "JPEG")
     width, height = image.size
-    return np.array([height, width, len(image.getbands())], output_type.numpy)
+    return np.array([height, width, len(image.getbands())], output_type.numpy_dtype)
 
 
 @export("io.encode_png", "image.encode_png")

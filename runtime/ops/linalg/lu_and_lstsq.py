@@ -98,7 +98,7 @@ def _(input: Array, output_idx_type: dtypes.DType) -> tuple[Array, Array]:
             right = lapack(np.linalg.solve, lower, work[:, start:stop, stop:])
             work[:, start:stop, stop:] = right
             work[:, stop:, stop:] -= multiply(np.ascontiguousarray(work[:, stop:, start:stop]), right)
-    return work.reshape(input.shape), order.reshape(input.shape[:-1]).astype(output_idx_type.numpy)
+    return work.reshape(input.shape), order.reshape(input.shape[:-1]).astype(output_idx_type.numpy_dtype)
 
 
 _BLOCK = 32

@@ -65,7 +65,7 @@ def array_item(array: Array, index: Input, shape: Ints, dtype: DType, name: Name
 def _(array: PersistentArray, index: Any, shape: Any, dtype: dtypes.DType) -> Any:
     items, position = array.items(), int(index)
     item = items[position] if 0 <= position < len(items) else None
-    return np.zeros(checked_dims(shape), dtype.numpy) if item is None else item
+    return np.zeros(checked_dims(shape), dtype.numpy_dtype) if item is None else item
 
 
 array_item.gradient(lambda dy, y, array, index, shape, dtype: (array_one(index, dy), None, None))
@@ -228,7 +228,7 @@ def array_rows(array: Array, shape: Ints, dtype: DType, name: Name = None) -> Te
 
 @array_rows.kernel
 def _(array: PersistentArray, shape: Any, dtype: dtypes.DType) -> Any:
-    result = np.zeros(checked_dims(shape), dtype.numpy)
+    result = np.zeros(checked_dims(shape), dtype.numpy_dtype)
     for position, item in enumerate(array.items()[: len(result)]):
         if item is not None:
             result[position] = item
@@ -285,7 +285,7 @@ def array_whole(array: Array, lengths: Ints, shape: Ints, dtype: DType, name: Na
 
 @array_whole.kernel
 def _(array: PersistentArray, lengths: Any, shape: Any, dtype: dtypes.DType) -> Any:
-    result = np.zeros(checked_dims(shape), dtype.numpy)
+    result = np.zeros(checked_dims(shape), dtype.numpy_dtype)
     ends = np.cumsum(lengths)
     for item, start, end in zip(array.items(), ends - lengths, ends, strict=False):
         if item is not None:

@@ -90,7 +90,7 @@ def _filled(items: list[Any], dtype: Any, element_shape: shapes.Dims) -> list[An
             "Tried to read elements that were never written from a TensorArray whose element shape is not known: "
             "pass `element_shape`; or was a result of `write` dropped, which is the array with the element?"
         )
-    zero = np.full(shape, b"" if dtype is dtypes.string else 0, dtype.numpy)
+    zero = np.full(shape, b"" if dtype is dtypes.string else 0, dtype.numpy_dtype)
     return [zero if item is None else item for item in items]
 
 
@@ -101,7 +101,7 @@ def _no_rows(dtype: Any, shape: shapes.Dims) -> Any:
             f"Tried to join no elements of a TensorArray or list whose element shape {shapes.show(shape)} is not fully "
             "known: pass `element_shape`"
         )
-    return np.zeros((0, *shape), dtype.numpy)
+    return np.zeros((0, *shape), dtype.numpy_dtype)
 
 
 @op(traits=READS_LIST | PYTHON_INDEX)

@@ -73,7 +73,7 @@ def convert(x: Array, dtype: dtypes.DType) -> Array:
     if x.dtype.kind == "f" and dtype.kind in "iu" and dtype.size < 8:
         # as on x86, which has conversions to 32 and 64 bits only: narrower ones keep the low bits
         x = x.astype(np.int64 if dtype is dtypes.uint32 else np.int32)
-    return x.astype(dtype.numpy)
+    return x.astype(dtype.numpy_dtype)
 
 
 @cast_op.elements
@@ -89,7 +89,7 @@ def _(specs: list[TensorType], dtype: dtypes.DType) -> Any:
     """Return NumPy's own conversion, if `convert` does nothing else."""
     own = specs[0].dtype.kind
     is_special = (own == "c" and dtype.kind not in "cb") or (own == "f" and dtype.kind in "iu")
-    return None if is_special else operator.methodcaller("astype", dtype.numpy)
+    return None if is_special else operator.methodcaller("astype", dtype.numpy_dtype)
 
 
 cast_op.gradient(lambda dy, y, x, dtype: cast(dy, x.dtype) if dtype in CURVED and x.dtype in CURVED else None)
@@ -132,7 +132,7 @@ def _(dy: Any, y: Any, value: Any, dtype: dtypes.DType) -> Any:
 def limits(own: dtypes.DType, wanted: dtypes.DType) -> tuple[Any, Any]:
     """Return the range of `wanted`, as numbers of `own` within that range."""
     low, high = max(map(_plain, (own.min, wanted.min))), min(map(_plain, (own.max, wanted.max)))
-    kind = own.numpy.type
+    kind = own.numpy_dtype.type
     low, high = kind(low), kind(high)
     if own.is_floating and wanted.is_integer:  # the largest integer may have been rounded up
         low = np.nextafter(low, kind(0)) if int(low) < wanted.min else low
@@ -177,9 +177,9 @@ def _bitcast_shape(shape: shapes.Dims, own: int, wanted: int) -> shapes.Dims:
 def _(input: Array, type: dtypes.DType) -> Array:
     own, wanted = input.dtype.itemsize, type.size
     if own == wanted:
-        return input.view(type.numpy)
+        return input.view(type.numpy_dtype)
     shape = _bitcast_shape(input.shape, own, wanted)
-    return np.ascontiguousarray(input).view(type.numpy).reshape(shape)
+    return np.ascontiguousarray(input).view(type.numpy_dtype).reshape(shape)
 
 
 bitcast.no_gradient("the bits of a number are discrete")

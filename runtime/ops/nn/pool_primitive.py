@@ -281,7 +281,7 @@ def _(input: Array, ksize: Sizes, strides: Sizes, padding: str, explicit_padding
     positions = np.arange(input.size).reshape(input.shape)
     if not include_batch_in_index and len(input):
         positions %= max(input[0].size, 1)
-    found = np.zeros(largest.shape, output_dtype.numpy)
+    found = np.zeros(largest.shape, output_dtype.numpy_dtype)
     for windows, elements, here in _first_largest(input, largest, slide):
         np.copyto(found[windows], positions[elements], casting="same_kind", where=here)
     return largest, found

@@ -155,7 +155,7 @@ def _padded(found: list[Any], column: Column, default: Array, batch: tuple[int, 
                 f"stride length. Saw {len(array)} values but output shape is: {list(column.shape)}"
             )
     longest = max((len(array) for array in found if array is not None), default=0)
-    result = np.full((len(found), longest), np.asarray(default).item(), column.dtype.numpy)
+    result = np.full((len(found), longest), np.asarray(default).item(), column.dtype.numpy_dtype)
     for row, array in zip(result, found, strict=True):
         if array is not None:
             row[: len(array)] = array

@@ -66,7 +66,7 @@ def _(
         lists = [_steps(found.get(column.key.encode()), column, at) for at, (_, found) in enumerate(records)]
         counts = np.array([len(one) for one in lists], np.int64).reshape(items.shape)
         if column.kind == "values":
-            values = [np.empty(0, column.dtype.numpy) if v is None else v for one in lists for v in one]
+            values = [np.empty(0, column.dtype.numpy_dtype) if v is None else v for one in lists for v in one]
             lengths = np.array([len(value) for value in values], np.int64)
             results += [joined(values, column.dtype), lengths, counts]
         else:
@@ -96,7 +96,7 @@ def _steps(content: bytes | None, column: Column, index: int) -> list[Array | No
 
 def _padded(lists: list[list[Any]], column: Column, batch: tuple[int, ...]) -> Array:
     size, longest = math.prod(column.shape), max(map(len, lists), default=0)
-    result = np.zeros((len(lists), longest, size), column.dtype.numpy)
+    result = np.zeros((len(lists), longest, size), column.dtype.numpy_dtype)
     if column.dtype is dtypes.string:
         result.fill(b"")
     for rows, steps in zip(result, lists, strict=True):

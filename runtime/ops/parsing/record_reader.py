@@ -101,7 +101,7 @@ def checked_values(feature: bytes, column: Column, record: int) -> Array | None:
 
 def joined(arrays: list[Array], dtype: dtypes.DType) -> Array:
     """Return vectors as one vector."""
-    return np.concatenate([np.empty(0, dtype.numpy), *arrays])
+    return np.concatenate([np.empty(0, dtype.numpy_dtype), *arrays])
 
 
 def _whole(content: Any) -> bytes:

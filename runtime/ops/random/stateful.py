@@ -247,5 +247,5 @@ def random_categorical(
 def _(logits: Array, num_samples: Array, dtype: dtypes.DType, seed: int, seed2: int, stream: int) -> Array:
     source = seeds.stream(f"categorical {dtype.name}", seed, seed2, stream)
     return distributions.categories(source, logits, checked_size(num_samples, "num_samples")).astype(
-        dtype.numpy
+        dtype.numpy_dtype
     )

@@ -118,8 +118,8 @@ def _laid_out(rows: Array, sizes: tuple[int, ...], dtype: dtypes.DType) -> Array
     """Convert samples from parameter-major to sample-major order; infinities become the largest integer."""
     flat = np.moveaxis(rows, 0, -1).reshape(sizes)
     if dtype.is_integer:
-        flat = np.nan_to_num(flat, nan=0.0, posinf=float(np.iinfo(dtype.numpy).max))
-    return flat.astype(dtype.numpy)
+        flat = np.nan_to_num(flat, nan=0.0, posinf=float(np.iinfo(dtype.numpy_dtype).max))
+    return flat.astype(dtype.numpy_dtype)
 
 
 @op
@@ -256,7 +256,7 @@ def seeded_categorical(
 @seeded_categorical.kernel
 def _(logits: Array, num_samples: Array, seed: Array, dtype: dtypes.DType) -> Array:
     return distributions.categories(stream_of(seed), logits, checked_size(num_samples, "num_samples")).astype(
-        dtype.numpy
+        dtype.numpy_dtype
     )
 
 

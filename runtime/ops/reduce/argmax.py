@@ -60,7 +60,7 @@ def argmax(
 
 @argmax.kernel
 def _(input: Array, axis: int | None, output_type: dtypes.DType) -> Array:
-    return _without_nans(input, -np.inf).argmax(axis or 0).astype(output_type.numpy)
+    return _without_nans(input, -np.inf).argmax(axis or 0).astype(output_type.numpy_dtype)
 
 
 @export("math.argmin", "argmin")
@@ -78,4 +78,4 @@ def argmin(
 
 @argmin.kernel
 def _(input: Array, axis: int | None, output_type: dtypes.DType) -> Array:
-    return _without_nans(input, np.inf).argmin(axis or 0).astype(output_type.numpy)
+    return _without_nans(input, np.inf).argmin(axis or 0).astype(output_type.numpy_dtype)

@@ -64,7 +64,7 @@ def bincount(
     values = convert_to_tensor(arr)
     if not values.dtype.is_integer:
         values = cast(values, dtypes.int32)
-    none = np.zeros(0, dtypes.as_dtype(dtype).numpy) if weights is None else weights
+    none = np.zeros(0, dtypes.as_dtype(dtype).numpy_dtype) if weights is None else weights
     top = -1 if maxlength is None else maxlength
     return occurrences(
         values, none, 0 if minlength is None else minlength, top, axis == -1, binary_output, name

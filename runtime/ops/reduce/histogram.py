@@ -65,7 +65,7 @@ def _(values: Array, value_range: Array, nbins: Array, dtype: dtypes.DType) -> A
     if count < 1:
         raise errors.InvalidArgumentError(f"nbins should be a positive number, but got '{count}'")
     bins = in_tiles(lambda tile: _bins(tile, low, high, count))(values.reshape(-1))
-    return np.bincount(bins, minlength=count).astype(dtype.numpy)
+    return np.bincount(bins, minlength=count).astype(dtype.numpy_dtype)
 
 
 def _bins(values: Array, low: float, high: float, count: int) -> Array:

@@ -90,7 +90,7 @@ def reduction(
 def _of_one_shape(reducer: BlockReduction, specs: Sequence[Any], axis: Axes, keepdims: bool) -> Any:
     """Return the kernel of a sum, product or mean for one shape whose elements NumPy's loop reduces best."""
     (x,) = specs
-    own, reduce = x.dtype.numpy, reducer.compute
+    own, reduce = x.dtype.numpy_dtype, reducer.compute
     if own.char not in ("fd" if reducer.divides else ONE_BY_ONE) or not shapes.is_static(x.shape):
         return None
     if not needs_numpy(x.shape, axis):
@@ -155,7 +155,7 @@ def _logsumexp_of_one_shape(specs: Sequence[Any], axis: Axes, keepdims: bool) ->
     (x,) = specs
     if not is_left_to_numpy(x.shape, axis):
         return None
-    own: Any = x.dtype.numpy
+    own: Any = x.dtype.numpy_dtype
     sizes: Any = shapes.reduced(x.shape, axis, keepdims)
     count = math.prod(sizes)
 
@@ -289,4 +289,4 @@ def count_nonzero(
 @count_nonzero.kernel
 def _(input: Array, axis: Axes, keepdims: bool, dtype: dtypes.DType) -> Array:
     is_nonzero = np.not_equal(input, b"" if input.dtype.kind == "O" else 0)
-    return _add(is_nonzero, axis, dtype.numpy, None, keepdims)
+    return _add(is_nonzero, axis, dtype.numpy_dtype, None, keepdims)

@@ -71,7 +71,7 @@ class HostFunction:
         arrays = [_as_array(value) for value in values]
         self._check_count(len(arrays))
         for position, (array, spec) in enumerate(zip(arrays, self.results, strict=True)):
-            if array.dtype != spec.dtype.numpy:
+            if array.dtype != spec.dtype.numpy_dtype:
                 raise errors.InvalidArgumentError(
                     f"{position}-th value returned by {self.__name__} is {dtypes.as_dtype(array.dtype).name}, but "
                     f"expects {spec.dtype.name}"

@@ -76,9 +76,9 @@ def _(input_bytes: Array, out_type: Any, little_endian: bool, fixed_length: int 
             f"Input to DecodeRaw has length {length} that is not a multiple of {out_type.size}, the size of "
             f"{out_type.name}"
         )
-    stored = out_type.numpy.newbyteorder("<" if little_endian else ">")
+    stored = out_type.numpy_dtype.newbyteorder("<" if little_endian else ">")
     content = packed(texts)
-    numbers = content != 0 if out_type.is_bool else content.view(stored).astype(out_type.numpy)
+    numbers = content != 0 if out_type.is_bool else content.view(stored).astype(out_type.numpy_dtype)
     return numbers.reshape(*items.shape, length // out_type.size)
 
 

@@ -180,7 +180,7 @@ def row_fingerprints(data: Input, method: str = "farmhash64", name: Name = None)
 @row_fingerprints.kernel
 def _(data: Array, method: str) -> Array:
     rows = np.ascontiguousarray(data).reshape(len(data), math.prod(data.shape[1:]))
-    if string.numpy == data.dtype:
+    if string.numpy_dtype == data.dtype:
         words = of_strings(rows.reshape(-1))
         if data.ndim == 1:
             return words[:, None].astype("<u8").view(np.uint8)

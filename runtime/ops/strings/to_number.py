@@ -68,8 +68,8 @@ def numbers(texts: Array, dtype: Any) -> Array:
     found = decimals(texts, dtype.is_floating, bool(dtype.min))
     if found is not None and (dtype.is_floating or not ((found < dtype.min) | (found > dtype.max)).any()):
         with np.errstate(over="ignore"):
-            return found.astype(dtype.numpy)
-    return np.fromiter((number(item, dtype) for item in texts.tolist()), dtype.numpy, len(texts))
+            return found.astype(dtype.numpy_dtype)
+    return np.fromiter((number(item, dtype) for item in texts.tolist()), dtype.numpy_dtype, len(texts))
 
 
 def number(item: bytes, dtype: Any) -> Any:

@@ -129,7 +129,7 @@ def test_constants(array: Any, text: str) -> None:
 
 
 _arrays = st.sampled_from([dtype for dtype in dtypes.ALL if dtype is not dtypes.string]).flatmap(
-    lambda dtype: arrays.arrays(dtype.numpy, arrays.array_shapes(min_dims=0, min_side=0, max_side=5))
+    lambda dtype: arrays.arrays(dtype.numpy_dtype, arrays.array_shapes(min_dims=0, min_side=0, max_side=5))
 )
 
 

@@ -55,8 +55,8 @@ def test_an_elementwise_kernel_computes_parts_as_it_computes_the_whole(name: str
 def extremes(dtype: dtypes.DType) -> np.ndarray:
     with np.errstate(all="ignore"):
         if dtype.kind in "iu":
-            return np.array([0, 1, 2, 7, dtype.max, dtype.min], dtype.numpy)
-        return np.array(EXTREMES).astype(dtype.numpy)
+            return np.array([0, 1, 2, 7, dtype.max, dtype.min], dtype.numpy_dtype)
+        return np.array(EXTREMES).astype(dtype.numpy_dtype)
 
 
 @each_case("name", [name for name in having(TOTAL) if isinstance(REGISTRY[name], Elementwise)])
@@ -67,7 +67,7 @@ def test_a_total_operation_raises_for_no_value_but_integer_errors(name: str) -> 
         if dtype.kind not in "biufc":
             continue
         rows = list(itertools.product(extremes(dtype), repeat=len(op.input_names)))
-        columns = [np.array(column, dtype.numpy) for column in zip(*rows, strict=True)]
+        columns = [np.array(column, dtype.numpy_dtype) for column in zip(*rows, strict=True)]
         try:
             op(*(np.ones_like(column[:1]) for column in columns))
         except (TypeError, errors.InvalidArgumentError):

@@ -43,7 +43,7 @@ FLOATS = ("float16", "bfloat16", "float64")
     ],
 )
 def test_every_dtype_keeps_itself(name, reduction):
-    kind = dtypes.as_dtype(name).numpy
+    kind = dtypes.as_dtype(name).numpy_dtype
 
     def reduce(rank):
         return collectives.reduced([np.array([1, 6]).astype(kind) * kind.type(rank + 1)], reduction)[0]

@@ -31,11 +31,11 @@ BITS = [0, 1, 255, 257, 65519, 2**24 + 1, 2**31 - 1, 2**31, 2**53 + 1, 2**63 - 1
 
 def numbers(dtype: dtypes.DType) -> Any:
     with np.errstate(all="ignore"):
-        kind = np.dtype(dtype.numpy).kind
+        kind = np.dtype(dtype.numpy_dtype).kind
         return (
-            np.array(BITS, np.uint64).astype(dtype.numpy)
+            np.array(BITS, np.uint64).astype(dtype.numpy_dtype)
             if kind in "iu"
-            else np.array(NUMBERS).astype(dtype.numpy)
+            else np.array(NUMBERS).astype(dtype.numpy_dtype)
         )
 
 

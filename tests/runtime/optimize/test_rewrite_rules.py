@@ -63,10 +63,10 @@ class Side:
     def made(self, pattern: Pattern, dtype: dtypes.DType) -> Operand:
         if isinstance(pattern, Name):
             if pattern.name in self.known:
-                return Constant(np.array(self.known[pattern.name], dtype.numpy))
+                return Constant(np.array(self.known[pattern.name], dtype.numpy_dtype))
             return self.names.setdefault(pattern.name, Value(pattern.name, TensorType(dtype, (self.size,))))
         if isinstance(pattern, NumberPattern):
-            return Constant(np.array(pattern.value, dtype.numpy))
+            return Constant(np.array(pattern.value, dtype.numpy_dtype))
         op = pattern.op
         # What is compared, or chosen from, has a dtype of its own.
         inner = [dtype] * len(pattern.arguments)
@@ -85,7 +85,7 @@ def columns(graph: Graph, numbers: list[Any] | None = None) -> list[Any]:
     rows = list(itertools.product(*[numbers or KINDS[value.dtype.kind][1] for value in graph.inputs]))
     with np.errstate(all="ignore"):
         return [
-            np.array([row[i] for row in rows]).astype(value.dtype.numpy)
+            np.array([row[i] for row in rows]).astype(value.dtype.numpy_dtype)
             for i, value in enumerate(graph.inputs)
         ]
 
@@ -123,7 +123,7 @@ def test_commutative_operations_give_equal_bits(name: str) -> None:
             for dtype in kinds:
                 rows = list(itertools.product(numbers, repeat=2))
                 with np.errstate(all="ignore"):
-                    x, y = (np.array([row[i] for row in rows]).astype(dtype.numpy) for i in (0, 1))
+                    x, y = (np.array([row[i] for row in rows]).astype(dtype.numpy_dtype) for i in (0, 1))
                     assert bits(REGISTRY[name].compute(x, y)) == bits(REGISTRY[name].compute(y, x)), dtype
 
 

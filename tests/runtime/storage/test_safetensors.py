@@ -37,7 +37,7 @@ def test_every_dtype_round_trips_bitwise(tmp_path):
 
 @pytest.mark.parametrize("dtype", safetensors.CODES, ids=lambda dtype: dtype.name)
 def test_numbers_of_every_dtype(tmp_path, dtype):
-    array = np.array([0, 1]).astype(dtype.numpy)
+    array = np.array([0, 1]).astype(dtype.numpy_dtype)
     safetensors.write(tmp_path / "values", {"x": array})
     assert same(safetensors.read(tmp_path / "values")["x"], array)
 

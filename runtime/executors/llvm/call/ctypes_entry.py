@@ -35,7 +35,7 @@ class CtypesEntry:
         inputs, results = self._kernel.inputs, self._kernel.results
         if len(given) != len(inputs) or not all(map(_fits, given, inputs)):
             return self._mismatch(given)
-        made = tuple([np.empty(sizes_of(spec), spec.dtype.numpy) for spec in results])
+        made = tuple([np.empty(sizes_of(spec), spec.dtype.numpy_dtype) for spec in results])
         addresses = self._table(*[array.ctypes.data for array in (*given, *made)])
         code = self._run(self._kernel.address, ctypes.addressof(addresses), self._kernel.is_long)
         return made if code == 0 else self._failed(given)
@@ -45,7 +45,7 @@ def _fits(array: Any, spec: TensorType) -> bool:
     """Return whether the kernel can read an array without a conversion."""
     return (
         type(array) is np.ndarray
-        and array.dtype == spec.dtype.numpy
+        and array.dtype == spec.dtype.numpy_dtype
         and array.shape == sizes_of(spec)
         and array.flags.c_contiguous
         and array.flags.aligned

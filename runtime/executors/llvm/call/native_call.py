@@ -69,7 +69,7 @@ def kernel_entry(kernel: Kernel, mismatch: Callable[[Any], Any], failed: Callabl
 
 
 def _array_spec(spec: TensorType) -> tuple[np.dtype[Any], tuple[int, ...]]:
-    return np.dtype(spec.dtype.numpy), sizes_of(spec)
+    return np.dtype(spec.dtype.numpy_dtype), sizes_of(spec)
 
 
 def _kept(kernel: Kernel, number: int) -> tuple[int, int]:

@@ -105,10 +105,10 @@ def memory_type(dtype: dtypes.DType) -> Any:
 def constant(dtype: dtypes.DType, value: Any) -> Element:
     """Return a number as a constant element."""
     if dtype.kind == "c":
-        number = dtype.numpy.type(value)
+        number = dtype.numpy_dtype.type(value)
         return ComplexPair(_float(dtype.real_dtype, number.real), _float(dtype.real_dtype, number.imag))
     if dtype not in COMPILED:
-        bits = np.asarray(value, dtype.numpy).tobytes()
+        bits = np.asarray(value, dtype.numpy_dtype).tobytes()
         return ir().Constant(memory_type(dtype), int.from_bytes(bits, sys.byteorder))
     if dtype.kind == "f":
         return _float(dtype, value)
@@ -118,4 +118,4 @@ def constant(dtype: dtypes.DType, value: Any) -> Element:
 
 
 def _float(dtype: dtypes.DType, value: Any) -> Register:
-    return ir().Constant(register_type(dtype), float(dtype.numpy.type(value)))
+    return ir().Constant(register_type(dtype), float(dtype.numpy_dtype.type(value)))

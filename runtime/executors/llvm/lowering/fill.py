@@ -19,7 +19,7 @@ from .casts import converted
 
 def uniform(dtype: dtypes.DType, shape: Shape, value: int) -> LazyValue:
     """Return a tensor of one constant, without memory."""
-    made = ConstantArray(np.array(value, dtype.numpy))
+    made = ConstantArray(np.array(value, dtype.numpy_dtype))
     return IndexMap(dtype, shape, [], lambda e, index: made.element(e, index), cost=0, cuts=frozenset)
 
 

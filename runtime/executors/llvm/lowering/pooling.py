@@ -124,7 +124,7 @@ def _divided(region: Region, node: LazyValue, slide: Sliding) -> LazyValue:
     for axis, counts in enumerate(slide.counts()):
         if slide.window[axis] > 1:
             trailing = (1,) * (len(node.shape) - axis - 1)
-            divisors = ConstantArray(counts.astype(node.dtype.numpy).reshape(-1, *trailing))
+            divisors = ConstantArray(counts.astype(node.dtype.numpy_dtype).reshape(-1, *trailing))
             node = each(
                 region, lambda e, x, y: e.b.fdiv(x, y), node.dtype, node.shape, node, divisors, cost=4
             )

@@ -59,7 +59,7 @@ def maxima(dtype: dtypes.DType, zeros_have_signs: bool = True) -> ReductionKind:
     def combine(e: Emitter, x: Element, y: Element) -> Element:
         return e.intrinsic("maximum", x, y, flags=flags) if dtype.kind == "f" else larger(e, dtype, x, y)
 
-    return ReductionKind(dtype, lowest(dtype.numpy), combine)
+    return ReductionKind(dtype, lowest(dtype.numpy_dtype), combine)
 
 
 def minima(dtype: dtypes.DType) -> ReductionKind:
@@ -68,7 +68,7 @@ def minima(dtype: dtypes.DType) -> ReductionKind:
     def combine(e: Emitter, x: Element, y: Element) -> Element:
         return e.intrinsic("minimum", x, y) if dtype.kind == "f" else smaller(e, dtype, x, y)
 
-    return ReductionKind(dtype, highest(dtype.numpy), combine)
+    return ReductionKind(dtype, highest(dtype.numpy_dtype), combine)
 
 
 def new_slot(e: Emitter, dtype: dtypes.DType, start: Any = None) -> list[Register]:

@@ -118,7 +118,7 @@ def _normals(b: Any, dtype: dtypes.DType, words: list[Register]) -> list[Registe
     units = [widened(uniform_of(b, dtype, *words[i : i + size])) for i in range(0, len(words), size)]
     found = []
     for first, second in zip(units[0::2], units[1::2], strict=True):
-        least = double(float(dtype.numpy.type(1.0e-7)))
+        least = double(float(dtype.numpy_dtype.type(1.0e-7)))
         clipped = b.select(b.fcmp_ordered(">", first, least), first, least)
         logarithm = rounded(_function(b, "log", clipped))
         radius = _intrinsic(b, "sqrt", b.fmul(constant(dtype, -2), logarithm))

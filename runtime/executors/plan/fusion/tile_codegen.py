@@ -88,7 +88,7 @@ class _Writer:
             if operation.op.reducer is not None:
                 self.reduce(operation, operation.op.reducer)
             elif operation.op.fills is not None and operation.outputs[0] not in self.results:
-                number = self.scalar(operation.op.fills, operation.outputs[0].dtype.numpy)
+                number = self.scalar(operation.op.fills, operation.outputs[0].dtype.numpy_dtype)
                 self.texts[operation.outputs[0]] = self.uniform[operation.outputs[0]] = number
             else:
                 self.compute(operation, i)
@@ -99,7 +99,7 @@ class _Writer:
         results = []
         for value in self.results:
             operation = made[value]
-            results.append(Result(value.dtype.numpy, operation if operation.op.reducer else None))
+            results.append(Result(value.dtype.numpy_dtype, operation if operation.op.reducer else None))
         axes = [f"axes{i}" for i, result in enumerate(results) if result.reduction]
         given = [*self.texts_of(self.region.inputs), *self.results.values(), *axes]
         parameters = [*given, *(f"b{i}" for i in range(len(self.buffers)))]
@@ -120,13 +120,13 @@ class _Writer:
         (operand,), (value,) = operation.inputs, operation.outputs
         name, elements = self.results[value], self.text(operand)
         if isinstance(operand, Constant) or elements == self.uniform.get(operand):
-            elements = self.buffer(operand.dtype.numpy)
+            elements = self.buffer(operand.dtype.numpy_dtype)
             self.lines.append(f"np.copyto({elements}, {self.text(operand)})")
         self.lines.append(f"{reducer.text}({elements}, axes{name[1:]}, None, {name})")
 
     def compute(self, operation: Operation, position: int) -> None:
         value = operation.outputs[0]
-        dtype = value.dtype.numpy
+        dtype = value.dtype.numpy_dtype
         if operation.op is choose and dtype.itemsize <= 8:
             self.choose(operation, dtype, position)
             return
@@ -169,7 +169,7 @@ class _Writer:
         """Return whether an operand is a scalar of zero bits (and not -0.0)."""
         if isinstance(operand, Constant):
             return not operand.value.ndim and not any(operand.value.tobytes())
-        return self.texts[operand] == self.scalar(0, operand.dtype.numpy)
+        return self.texts[operand] == self.scalar(0, operand.dtype.numpy_dtype)
 
     def mask(self, condition: Operand, dtype: Any) -> str:
         """Return the name of the mask of a condition, which is kept as long as the condition is live."""
@@ -181,7 +181,7 @@ class _Writer:
 
     def taken(self, operation: Operation, reuses: tuple[int, ...] | None, position: int) -> str | None:
         """Return the buffer of an operand that dies here, to be reused for the result."""
-        dtype = operation.outputs[0].dtype.numpy
+        dtype = operation.outputs[0].dtype.numpy_dtype
         for i in range(len(operation.inputs)) if reuses is None else reuses:
             operand = operation.inputs[i]
             once = reuses is None or operation.inputs.count(operand) == 1

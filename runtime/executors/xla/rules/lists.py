@@ -26,7 +26,7 @@ def element_form(spec: Any) -> Any:
     """Return the form of elements of a type; None if their shape is unknown."""
     if isinstance(spec, ListType) or spec.shape is None or None in spec.shape:
         return None
-    return jax.ShapeDtypeStruct(spec.shape, spec.dtype.numpy)
+    return jax.ShapeDtypeStruct(spec.shape, spec.dtype.numpy_dtype)
 
 
 def empty(spec: Any, size: int = 0) -> TracedList:
@@ -73,7 +73,7 @@ def _row(site: Any, array: TracedList, index: Array) -> Any:
     """Return the element at an index that a check covers."""
     if array.rows is None or form_of(array).most == 0:
         spec = site.operation.outputs[-1].spec
-        return empty(spec) if isinstance(spec, ListType) else jnp.zeros(spec.shape, spec.dtype.numpy)
+        return empty(spec) if isinstance(spec, ListType) else jnp.zeros(spec.shape, spec.dtype.numpy_dtype)
     return array.get(index)
 
 
@@ -369,7 +369,7 @@ def _(site: Any, array: TracedList, value: Array, parts: Sequence[Array], shape:
     spec = site.operation.outputs[0].spec.element
     assert isinstance(spec, TensorType) and spec.shape is not None
     made = fitted(array, united(form_of(array), ListForm(element_form(spec), 1)))
-    total = jnp.where(array.length > 0, made.rows[0], spec.dtype.numpy.type(0))
+    total = jnp.where(array.length > 0, made.rows[0], spec.dtype.numpy_dtype.type(0))
     if site.attrs["key"] == ROWS:
         indices = jnp.asarray(parts[0]).reshape(-1)
         places = checked(site, indices, int(spec.shape[0] or 0))

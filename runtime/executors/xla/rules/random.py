@@ -134,7 +134,7 @@ def _(site: Any, shape: Array, seed: Array) -> Array:
 def _normal(words: Array, dtype: dtypes.DType) -> Array:
     """Return as many normal numbers as uniform ones along the last axis, rounded after each step."""
     wide = dtypes.float64 if dtype is dtypes.float64 else dtypes.float32
-    kind = wide.numpy
+    kind = wide.numpy_dtype
     units = _uniform(words, wide).astype(np.float64)
     first, second = units[..., 0::2], units[..., 1::2]
     logarithm = jnp.log(jnp.maximum(first, float(kind.type(_SMALLEST)))).astype(kind)
@@ -179,7 +179,7 @@ def _truncated(blocks: _Blocks, count: int, wide: dtypes.DType) -> Array:
         found = found.at[rows, places].set(drawn, mode="drop")
         return used + np.uint64(1), kept + fits.sum(1), found
 
-    start = (jnp.uint64(0), jnp.zeros(groups, np.int64), jnp.zeros((groups, size), wide.numpy))
+    start = (jnp.uint64(0), jnp.zeros(groups, np.int64), jnp.zeros((groups, size), wide.numpy_dtype))
     return lax.while_loop(lambda state: (state[1] < size).any(), step, start)[2].reshape(-1)
 
 

@@ -198,7 +198,7 @@ def _(site: Any, data: Array, ids: Array, count: Array) -> Array:
     if name in ("sum", "prod") or rows.dtype.kind in "iu":
         return found
     filled = jnp.zeros(size, bool).at[places].set(True, mode="drop").reshape(-1, *(1,) * (rows.ndim - 1))
-    limits = jnp.finfo(site.operation.outputs[0].dtype.numpy)
+    limits = jnp.finfo(site.operation.outputs[0].dtype.numpy_dtype)
     return jnp.where(filled, found, limits.min if name == "max" else limits.max)
 
 

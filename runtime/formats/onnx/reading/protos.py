@@ -120,8 +120,8 @@ def _from_fields(tensor: Any, dtype: dtypes.DType, shape: tuple[int, ...], count
         raise ValueError(f"the tensor {tensor.name!r} has {len(given)} of {count} elements")
     if dtype.name in ("float16", "bfloat16"):
         bits = np.array(given, np.uint32).astype(np.uint16)
-        return bits.view(dtype.numpy).reshape(shape)
-    return np.array(given).astype(dtype.numpy).reshape(shape)
+        return bits.view(dtype.numpy_dtype).reshape(shape)
+    return np.array(given).astype(dtype.numpy_dtype).reshape(shape)
 
 
 def _strings(tensor: Any, shape: tuple[int, ...], count: int) -> Array:
@@ -135,4 +135,4 @@ def _strings(tensor: Any, shape: tuple[int, ...], count: int) -> Array:
 def _from_bytes(content: bytes, dtype: dtypes.DType, shape: tuple[int, ...]) -> Array:
     if len(content) != math.prod(shape) * dtype.size:
         raise ValueError(f"a tensor {dtype.name}{list(shape)} has {len(content)} bytes")
-    return np.frombuffer(content, dtype.numpy).reshape(shape)
+    return np.frombuffer(content, dtype.numpy_dtype).reshape(shape)

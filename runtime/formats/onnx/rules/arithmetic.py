@@ -74,7 +74,7 @@ def _(e: Any, operation: Any, x: Any, low: Any, high: Any) -> Any:
 @exports("is_finite")
 def _(e: Any, operation: Any, x: Any) -> Any:
     return e("Abs", x) <= e.const(
-        np.finfo(x.dtype.numpy).max if x.dtype.name != "bfloat16" else 3.38e38, x.dtype
+        np.finfo(x.dtype.numpy_dtype).max if x.dtype.name != "bfloat16" else 3.38e38, x.dtype
     )
 
 

@@ -62,7 +62,7 @@ def _(e: Any, operation: Any, x: Any, *rest: Any) -> Any:
         np.asarray(
             operation.op.compute(row.reshape(x.shape), *[ref.value for ref in rest], **operation.attrs)
         ).ravel()
-        for row in np.eye(size, dtype=x.dtype.numpy)
+        for row in np.eye(size, dtype=x.dtype.numpy_dtype)
     ]
     product = e("MatMul", e.reshape(x, [1, size]), e.const(np.array(rows), x.dtype))
     return e.reshape(product, list(out))

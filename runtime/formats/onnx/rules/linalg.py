@@ -108,7 +108,7 @@ def _(e: Any, operation: Any, x: Any) -> Any:
     n = _size(x)
     columns = []
     for j in range(n):
-        below = e.const((np.arange(n) >= j).astype(x.dtype.numpy)[:, None])
+        below = e.const((np.arange(n) >= j).astype(x.dtype.numpy_dtype)[:, None])
         column = _column(e, x, j) * below / e("Sqrt", _entry(e, x, j, j))
         columns.append(column)
         if j < n - 1:

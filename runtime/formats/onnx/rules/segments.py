@@ -17,7 +17,7 @@ def _start(dtype: Any, how: str) -> Any:
     kind, start = _KINDS[how]
     if start is not None:
         return start
-    limits = np.iinfo(dtype.numpy) if dtype.kind in "iu" else np.finfo(dtype.numpy)
+    limits = np.iinfo(dtype.numpy_dtype) if dtype.kind in "iu" else np.finfo(dtype.numpy_dtype)
     return limits.min if kind == "max" else limits.max
 
 

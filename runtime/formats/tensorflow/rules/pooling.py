@@ -73,7 +73,7 @@ class Pooling:
 @writes("max_pool")
 def _(to: Body, input: NodeResult, ksize: Any, strides: Any, padding: str, explicit_paddings: Any) -> Any:
     pool = Pooling(to, input, ksize, strides, padding, explicit_paddings)
-    x = pool.padded(pool.into(input), lowest(as_dtype(input.dtype).numpy))
+    x = pool.padded(pool.into(input), lowest(as_dtype(input.dtype).numpy_dtype))
     return pool.back((to.MaxPool3D if pool.is_volume else to.MaxPool)(x, **pool.settings), input)
 
 

@@ -78,7 +78,7 @@ def test_state_of_a_dtype(dtype: dtypes.DType) -> None:
 
 @pytest.mark.parametrize("dtype", [dtypes.bfloat16, dtypes.float16, dtypes.uint64], ids=str)
 def test_variables_of_a_dtype(dtype: dtypes.DType) -> None:
-    start = np.array([1, 2, 3]).astype(dtype.numpy)
+    start = np.array([1, 2, 3]).astype(dtype.numpy_dtype)
     outcomes = []
     for is_compiled in (False, True):
         variable = tf.Variable(start)

@@ -22,7 +22,7 @@ from agc.runtime.ops.framework.op import REGISTRY
 from agc.runtime.optimize import widen_narrow_floats
 
 BITS = np.arange(1 << 16, dtype=np.uint16)
-NUMBERS = BITS.view(dtypes.bfloat16.numpy)
+NUMBERS = BITS.view(dtypes.bfloat16.numpy_dtype)
 """All bfloat16 numbers: NaN, infinities, zeros of both signs, subnormal and normal ones."""
 
 OTHERS = np.random.default_rng(0).permutation(NUMBERS)
@@ -63,7 +63,7 @@ def test_elementwise_operations_on_all_numbers() -> None:
 
 
 def same_bits(found: Any, wanted: Any) -> Any:
-    if found.dtype != dtypes.bfloat16.numpy:
+    if found.dtype != dtypes.bfloat16.numpy_dtype:
         return np.asarray(found == wanted)
     one, other = found.view(np.uint16), wanted.view(np.uint16)
     are_nan = np.minimum(one & 0x7FFF, other & 0x7FFF) > 0x7F80
@@ -77,9 +77,9 @@ def test_casts_round_to_nearest_even() -> None:
         compiled = tf.function(lambda x, dtype=dtype: tf.cast(x, dtype), jit_compile=True)
         with np.errstate(all="ignore"):
             assert np.array_equal(compiled(NUMBERS).numpy(), tf.cast(NUMBERS, dtype).numpy(), equal_nan=True)
-            given = singles.astype(dtype.numpy)
+            given = singles.astype(dtype.numpy_dtype)
             narrow = tf.function(lambda x: tf.cast(x, tf.bfloat16), jit_compile=True)(given)
-            assert same_bits(narrow.numpy(), given.astype(dtypes.bfloat16.numpy)).all(), dtype
+            assert same_bits(narrow.numpy(), given.astype(dtypes.bfloat16.numpy_dtype)).all(), dtype
 
 
 def layers(x: Any, w: Any) -> Any:

@@ -26,8 +26,8 @@ FLOATS = [0.0, -0.0, 0.5, -2.5, 1e-45, 70000.0, 1e39, -1e300, float("inf"), floa
 def scalars(dtype: dtypes.DType) -> st.SearchStrategy[Any]:
     if dtype.is_floating:
         with np.errstate(all="ignore"):
-            return st.sampled_from([np.array(x).astype(dtype.numpy) for x in FLOATS])
-    return st.sampled_from([np.array(x).astype(dtype.numpy) for x in NUMBERS])
+            return st.sampled_from([np.array(x).astype(dtype.numpy_dtype) for x in FLOATS])
+    return st.sampled_from([np.array(x).astype(dtype.numpy_dtype) for x in NUMBERS])
 
 
 def graph_of(name: str, specs: list[TensorType], result: TensorType, attrs: dict[str, Any]) -> Graph:
@@ -144,7 +144,7 @@ def test_tensors_of_any_kind(line: str) -> None:
     graph = parse(f"graph g({TENSORS}) -> {line.rpartition(' : ')[2]}\n  y = {line}\n  return y\n")
     random = np.random.default_rng(1)
     values: list[Any] = [
-        random.normal(size=value.shape).astype(value.dtype.numpy) for value in graph.inputs[:3]
+        random.normal(size=value.shape).astype(value.dtype.numpy_dtype) for value in graph.inputs[:3]
     ]
     values += [
         random.normal(size=(3, 6)).astype(np.float32).view(np.complex64),

@@ -20,7 +20,7 @@ NUMBERS = [dtype for dtype in (*dtypes.ALL, *dtypes.NARROW_FLOATS) if dtype is n
 @pytest.mark.parametrize("dtype", NUMBERS, ids=lambda dtype: dtype.name)
 @pytest.mark.parametrize("shape", [(), (3,), (2, 0), (2, 3)], ids=str)
 def test_numbers_of_each_dtype_are_read_again(dtype, shape, tmp_path):
-    array = np.arange(np.prod(shape, dtype=int)).reshape(shape).astype(dtype.numpy)
+    array = np.arange(np.prod(shape, dtype=int)).reshape(shape).astype(dtype.numpy_dtype)
     write_bundle(f"{tmp_path}/b", {"x": array})
     reader = BundleReader(f"{tmp_path}/b")
     found = reader.read("x")

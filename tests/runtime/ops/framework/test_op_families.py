@@ -25,7 +25,7 @@ SEVERAL = {"b": [True, False], "f": [0.5, 2.5, -1.5, np.inf, np.nan], "c": [1j, 
 
 def operand(dtype: dtypes.DType) -> Any:
     values = SEVERAL.get(dtype.kind, [1, 2, 7])
-    return np.array(values, dtype.numpy)
+    return np.array(values, dtype.numpy_dtype)
 
 
 def taken(op: Op, count: int) -> list[dtypes.DType]:
@@ -55,10 +55,10 @@ def test_kernels_and_expressions_give_exactly_the_dtype_of_the_rule(op: Elementw
         items = list(array) if dtype is not dtypes.string else []
         with np.errstate(all="ignore"):
             whole = op.compute(*[array] * count)
-            assert (whole.dtype, whole.shape) == (spec.dtype.numpy, spec.shape), dtype
+            assert (whole.dtype, whole.shape) == (spec.dtype.numpy_dtype, spec.shape), dtype
             for place, item in enumerate(items):
                 scalar = op.compute(*[item] * count)
-                assert scalar.dtype == spec.dtype.numpy and np.shape(scalar) == (), dtype
+                assert scalar.dtype == spec.dtype.numpy_dtype and np.shape(scalar) == (), dtype
                 np.testing.assert_allclose(scalar, whole[place], rtol=1e-2 if dtype.size == 2 else 1e-5)
             for value in [array, *items] if op.expression else []:
                 text = op.expression.format("x", "x")
@@ -85,7 +85,7 @@ def test_reductions_keep_exactly_the_dtype_of_the_rule(op: Op) -> None:
                 spec = op.rule(Constant(array), None, keepdims)
                 with np.errstate(all="ignore"):
                     result = op.compute(array, None, keepdims)
-                assert (result.dtype, np.shape(result)) == (spec.dtype.numpy, spec.shape)
+                assert (result.dtype, np.shape(result)) == (spec.dtype.numpy_dtype, spec.shape)
 
 
 def test_numbers_that_are_too_large_for_a_float_are_infinite():

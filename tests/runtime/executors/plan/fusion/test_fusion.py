@@ -309,8 +309,8 @@ def sample(dtype: dtypes.DType, size: int) -> Any:
     numbers = random.choice(NUMBERS, size)
     with np.errstate(all="ignore"):
         if dtype.kind in "iub":
-            return random.integers(0, 256, size).astype(dtype.numpy)
-        return numbers.astype(dtype.numpy)
+            return random.integers(0, 256, size).astype(dtype.numpy_dtype)
+        return numbers.astype(dtype.numpy_dtype)
 
 
 find("")  # loads all operations
@@ -357,7 +357,7 @@ def test_every_elementwise_operation_agrees(dtype: dtypes.DType) -> None:
         assert operation is not None
         (y,) = operation.outputs
         z = Value("z", y.spec)
-        other: Operand = Constant(np.array(1, y.dtype.numpy))
+        other: Operand = Constant(np.array(1, y.dtype.numpy_dtype))
         last = Operation(REGISTRY["where"], (Constant(np.array(True)), y, other), {}, (z,))
         graph = Graph("f", operation.inputs, (operation, last), (z,))  # type: ignore[arg-type]
         values = [sample(x.dtype, 150 + i)[:150] for i, x in enumerate(operation.inputs)]

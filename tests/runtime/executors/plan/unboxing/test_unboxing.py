@@ -422,7 +422,7 @@ def constants(dtype: dtypes.DType) -> st.SearchStrategy[Constant]:
     low, high = LIMITS[dtype]
     whole = [0, 1, 2, 3, 7, 31, high, high - 1, low, low + 1, high // 3]
     known = _EDGES.get(dtype.kind) or [*whole, *([] if low == 0 else [-1, -2, -7])]
-    return st.sampled_from(known).map(lambda value: Constant(np.array(value, dtype.numpy)))
+    return st.sampled_from(known).map(lambda value: Constant(np.array(value, dtype.numpy_dtype)))
 
 
 class Body:
