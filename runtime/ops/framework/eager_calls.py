@@ -4,8 +4,8 @@
         key                        (float32[2, 3], "axis", int, 1)
         EagerCall                  the kernel, its attributes axis=(1,) and keepdims=False, the result float32[2]
 
-kept_calls.py keeps the calls, by keys of call_keys.py.
-The C extension has the same in native_calls.h, and the calls of operations around it in native_operations.h.
+kept_calls.py keeps the calls, by keys of call_keys.py. The C extension does the same in native_calls.h and
+native_programs.h; native_operations.h calls these.
 """
 
 from __future__ import annotations

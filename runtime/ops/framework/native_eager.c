@@ -1,7 +1,8 @@
 /* Eager calls that were accepted before, without Python code around the kernel: an optional extension module.
 
-   native_operators.h → native_operations.h → native_calls.h → native_loops.h → native_sweep.h →
-   native_cotangents.h → native_flow.h → native_tape.h → native_watches.h → native_keys.h */
+   native_operators.h → native_operations.h → native_elementwise.h → native_programs.h → native_calls.h →
+   native_loops.h → native_sweep.h → native_cotangents.h → native_flow.h → native_tape.h → native_watches.h →
+   native_keys.h */
 
 #include "native_operators.h"
 
