@@ -18,7 +18,7 @@ from ..ops.arrays.reshape import expand_dims
 from ..ops.arrays.scatter import scatter_nd, tensor_scatter_nd_max
 from ..ops.arrays.sparse_indices import distinct_coordinates
 from ..ops.arrays.where_ops import boolean_mask
-from ..ops.math import arithmetic, cast, elementwise, special
+from ..ops.math import arithmetic, cast, elementwise, error_and_gamma, special
 from ..ops.math.comparison import equal, greater_equal, not_equal
 from ..ops.reduce.bincount import bincount
 from ..ops.reduce.reductions import reduce_all, reduce_any, reduce_prod
@@ -237,9 +237,9 @@ def _rank(input: Any, name: str | None = None) -> Tensor:
 
 _ZERO_STAYS = frozenset({
     cast.cast, cast.identity, cast.stop_gradient,
-    elementwise.abs, elementwise.asin, elementwise.asinh, elementwise.atan, elementwise.atanh, elementwise.erf,
+    elementwise.abs, elementwise.asin, elementwise.asinh, elementwise.atan, elementwise.atanh,
     elementwise.negative, elementwise.sign, elementwise.sin, elementwise.sqrt, elementwise.square, elementwise.tan,
-    elementwise.tanh, special.bessel_i0e, special.bessel_i1e,
+    elementwise.tanh, error_and_gamma.erf, special.bessel_i0e, special.bessel_i1e,
 })  # fmt: skip
 
 

@@ -33,7 +33,8 @@ from ..reduce.scans import scanned, scanned_spec
 from .arithmetic import add, add_n, divide, divide_no_nan, multiply, subtract, xdivy
 from .cast import cast
 from .comparison import equal, greater, less, less_equal, not_equal
-from .elementwise import conj, exp, lgamma, log
+from .elementwise import conj, exp, log
+from .error_and_gamma import lgamma
 
 _WIDE: DTypes = frozenset({dtypes.float32, dtypes.float64})
 

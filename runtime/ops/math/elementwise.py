@@ -6,21 +6,16 @@
 
 from __future__ import annotations
 
-import math
 import operator
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ...core import late_binding
 from ...core.conversion import TensorLike, convert_to_tensor
 from ...core.export import export
 from ...core.tensor import Tensor
 from ...ir.traits import CHEAP, ELEMENTWISE, MAY_ALIAS, MODULAR
-from ...kernels.special_functions import error_functions
-from ...kernels.special_functions.gamma import log_gamma
-from ...kernels.special_functions.tables import tabulated
 from ..arrays.reshape import fitted
 from ..framework import intervals
 from ..framework.cached_dispatch import cached_dispatch
@@ -137,12 +132,6 @@ softplus = unary("softplus", _softplus, FLOATS, "`log(1 + exp(x))`.", "[100.]", 
                  parameter="features", traits=ELEMENTWISE, cost=30,
                  out={"f": ("{o}[...] = {kernel}",)},
                  export=("math.softplus", "nn.softplus"))  # fmt: skip
-erf = unary("erf", tabulated(error_functions.erf), FLOATS, "The Gauss error function.", "[0., 10.]", "[0.0, 1.0]",
-            cost=24, export=("math.erf",))  # fmt: skip
-erfc = unary("erfc", tabulated(error_functions.erfc), FLOATS, "`1 - erf(x)`.", "[0., 30.]", "[1.0, 0.0]", cost=30,
-             export=("math.erfc",))  # fmt: skip
-lgamma = unary("lgamma", tabulated(log_gamma), FLOATS, "The logarithm of the absolute value of the gamma function.",
-               "[1., 0.]", "[0.0, inf]", cost=120, export=("math.lgamma",))  # fmt: skip
 ceil = unary("ceil", np.ceil, FLOATS, "The next whole number that is not smaller.", "[1.2, -1.2]",
              "[2.0, -1.0]", export=("math.ceil",))  # fmt: skip
 floor = unary("floor", np.floor, FLOATS, "The next whole number that is not larger.", "[1.2, -1.2]",
@@ -216,8 +205,6 @@ atanh.gradient(lambda dy, y, x: dy / (1 - square(conj(x))))
 sigmoid.gradient(lambda dy, y, x: dy * (conj(y) * (1 - conj(y))))
 log_sigmoid.gradient(lambda dy, y, x: dy * sigmoid(-x))
 softplus.gradient(lambda dy, y, x: dy * sigmoid(x))
-erf.gradient(lambda dy, y, x: dy * (exp(-square(x)) * (2 / math.sqrt(math.pi))))
-erfc.gradient(lambda dy, y, x: dy * (exp(-square(x)) * (-2 / math.sqrt(math.pi))))
 ceil.no_gradient("it is piecewise constant")
 floor.no_gradient("it is piecewise constant")
 round.no_gradient("it is piecewise constant")
@@ -227,11 +214,6 @@ imag.gradient(lambda dy, y, x: cast(dy, x.dtype) * 1j if x.dtype.is_complex else
 _conj.gradient(lambda dy, y, x: conj(dy))
 of_parts.gradient(lambda dy, y, real, imaginary: (fitted(_real(dy), real), fitted(imag(dy), imaginary)))
 _angle.gradient(lambda dy, y, x: cast(dy, x.dtype) * 1j / conj(x) if x.dtype.is_complex else None)
-
-
-@lgamma.gradient
-def _(dy: Any, y: Any, x: Any) -> Any:
-    return dy * late_binding.special.digamma(x)
 
 
 @export("math.real")

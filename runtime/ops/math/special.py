@@ -37,7 +37,8 @@ from ..framework.op_families import FLOATS, Array, DTypes, require_dtype, unary
 from .arithmetic import multiply, xlogy
 from .comparison import equal
 from .derived_math import xlog1py
-from .elementwise import cos, exp, lgamma, log, sign, sin, square
+from .elementwise import cos, exp, log, sign, sin, square
+from .error_and_gamma import lgamma
 
 _WIDE: DTypes = frozenset({dtypes.float32, dtypes.float64})
 _HALF_PI = np.pi / 2

@@ -32,7 +32,8 @@ from ..framework.composite_dispatch import dispatching_composites
 from ..framework.op import Input, Name, Same, op
 from ..framework.op_families import CURVED, FLOATS, NUMERIC, REAL, Array, require_dtype
 from ..math.arithmetic import multiply
-from ..math.elementwise import erf, exp, sigmoid, tanh
+from ..math.elementwise import exp, sigmoid, tanh
+from ..math.error_and_gamma import erf
 from ..reduce.reductions import reduce_sum
 from ..reduce.short_axis_kernels import along_short, is_left_to_numpy, is_short, sum_of
 

@@ -27,7 +27,8 @@ from ..framework.attribute_parsers import DType
 from ..framework.op import Input, Ints, Name, Same, op
 from ..framework.op_families import FLOATS, INTEGERS, NUMERIC, Array, require_dtype
 from ..framework.static_values import checked_dims, checked_size, dims, integer, size
-from ..math.elementwise import exp, lgamma, log
+from ..math.elementwise import exp, log
+from ..math.error_and_gamma import lgamma
 from ..math.special import igamma_slope
 from .stateless import seeded, stream_of
 

@@ -13,7 +13,7 @@ from ..... import dtypes
 from .....ops.arrays.creation import zeros_like
 from .....ops.arrays.reshape import reshape
 from .....ops.arrays.where_ops import choose
-from .....ops.math import arithmetic, bitwise, comparison, elementwise
+from .....ops.math import arithmetic, bitwise, comparison, elementwise, error_and_gamma
 from .....ops.math.cast import cast, saturate_cast
 from .....ops.nn import activations, rectifiers
 from .....ops.strings.regex import regex_full_match
@@ -30,7 +30,7 @@ plain({
     "Sin": elementwise.sin, "Cos": elementwise.cos, "Tan": elementwise.tan, "Asin": elementwise.asin,
     "Acos": elementwise.acos, "Atan": elementwise.atan, "Sinh": elementwise.sinh, "Cosh": elementwise.cosh,
     "Tanh": elementwise.tanh, "Asinh": elementwise.asinh, "Acosh": elementwise.acosh, "Atanh": elementwise.atanh,
-    "Erf": elementwise.erf, "Floor": elementwise.floor, "Ceil": elementwise.ceil, "Round": elementwise.round,
+    "Erf": error_and_gamma.erf, "Floor": elementwise.floor, "Ceil": elementwise.ceil, "Round": elementwise.round,
     "Sign": elementwise.sign, "Sigmoid": elementwise.sigmoid, "Softplus": elementwise.softplus,
     "Softsign": rectifiers.softsign, "Relu": activations.relu, "IsNaN": elementwise.is_nan,
     "And": comparison.logical_and, "Or": comparison.logical_or, "Xor": comparison.logical_xor,
@@ -150,7 +150,7 @@ def _(call: OperatorCall, x: Any) -> Any:
 def _(call: OperatorCall, x: Any) -> Any:
     if call.get("approximate", "none") == "tanh":
         return 0.5 * x * (1.0 + elementwise.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)))
-    return 0.5 * x * (1.0 + elementwise.erf(x / math.sqrt(2.0)))
+    return 0.5 * x * (1.0 + error_and_gamma.erf(x / math.sqrt(2.0)))
 
 
 @operator("Shrink")
