@@ -235,7 +235,8 @@ class JitFunction(CompiledFunction):
         """Return the code for inputs like these, and keep it for inputs of the same shapes."""
         shapes = _shapes(self._arrays(arguments))
         found = None
-        if self._given(self._arrays(arguments))[0] not in self._often:
+        # Code for a pattern takes all inputs, also integers that other code is specialized for by value.
+        if not self.by_value and self._given(self._arrays(arguments))[0] not in self._often:
             found = self._general.get(shapes) or self._generalized(arguments, shapes)
         found = found or self._static(arguments)
         key = self._given(self._arrays(arguments))[0]
@@ -266,7 +267,7 @@ class JitFunction(CompiledFunction):
 
     def _generalized(self, arguments: Sequence[Any], shapes: Shapes) -> Specialization | None:
         """Return code that has a register for each size that varies, once there are many shapes, if it is possible."""
-        if self._lists or self.by_value or self._is_measured:
+        if self._lists or self._is_measured:
             return None
         pattern = self._general.learned(shapes)
         if pattern is not None:

@@ -50,6 +50,22 @@ def test_only_integers_that_shapes_depend_on_are_specialized() -> None:
     assert native.by_value == (1,) and len(native._code) == 2
 
 
+def test_code_for_a_pattern_of_shapes_does_not_run_without_the_values() -> None:
+    """Code with sizes in registers takes all inputs, and code for values leaves them out: each gets its own."""
+    size = tf.TensorSpec([], tf.int32)
+    resized = tf.function(lambda x, *sizes: tf.reshape(x, sizes) * 2.0)
+    native = JitFunction(resized.get_concrete_function(tf.TensorSpec([None, None]), size, size).graph)
+    matrix, nothing = (
+        [np.ones((3, 4), np.float32), *np.int32([6, 2])],
+        [np.ones((1, 0), np.float32), *np.int32([0, 5])],
+    )
+    native.generalized(matrix, ((-1, -2), (), ()))
+    for arguments, shape in [(matrix, (6, 2)), (nothing, (0, 5)), (matrix, (6, 2))]:
+        (found,) = native.run(arguments)
+        assert np.array_equal(found, np.full(shape, 2.0))
+    assert native.by_value
+
+
 def test_shape_queries_are_constants() -> None:
     @tf.function(jit_compile=True, input_signature=[tf.TensorSpec([None])])
     def asked(x: Any) -> Any:
