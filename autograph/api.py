@@ -179,7 +179,7 @@ def _switch(names: tuple[str, ...], converted: bool | None) -> None:
 
 
 def to_graph(entity: F, recursive: bool = True, experimental_optional_features: Features = None) -> F:
-    """TensorFlow's name for `convert`.
+    """Convert a function or class, as `convert` does, under TensorFlow's name.
 
     >>> def sign(x):
     ...     return 1 if x > 0 else -1

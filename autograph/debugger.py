@@ -1,9 +1,9 @@
-"""Python's debugger, for which the blocks of a function are the function.
+"""Python's debugger, which treats the blocks of a converted function as parts of it.
 
-    for x in xs:          (Pdb) next        a plain pdb goes over the whole loop: it is one call, of an operator
-        total += x        (Pdb) next        this one stops at `total += x`, as if nothing had been converted
+    for x in xs:          (Pdb) next        a plain pdb steps over the whole loop, one call of an operator
+        total += x        (Pdb) next        this one stops at `total += x`, as in the original
 
-`step` never stops inside agc, `where` shows each function once, and all variables of the function are in sight.
+`step` never stops inside agc, `where` shows each function once, and all variables of the function are visible.
 `agc run` starts it at a `breakpoint()`; elsewhere PYTHONBREAKPOINT=agc.autograph.debugger.set_trace does.
 """
 
@@ -45,8 +45,8 @@ def function_frame(frame: FrameType) -> FrameType:
 class Debugger(pdb.Pdb):
     """Pdb with frames as they would be if the program had not been converted."""
 
-    _shown: tuple[FrameType, int] | None = None  # where it stopped last: frame and line
-    _variables: dict[str, Any] | None = None  # in sight of a block
+    _shown: tuple[FrameType, int] | None = None  # frame and line of the last stop
+    _variables: dict[str, Any] | None = None  # visible in a block
 
     def stop_here(self, frame: FrameType) -> bool:
         if is_own_file(frame.f_code.co_filename):
@@ -57,7 +57,7 @@ class Debugger(pdb.Pdb):
         return in_same_function and 0 <= self.stoplineno <= frame.f_lineno
 
     def _set_stopinfo(self, stopframe: Any, returnframe: Any, *more: Any, **settings: Any) -> None:
-        # `next` and `until` are about the function; a block is over sooner.
+        # `next` and `until` refer to the function; its block may end earlier.
         stop, back = (frame and function_frame(frame) for frame in (stopframe, returnframe))
         super()._set_stopinfo(stop, back, *more, **settings)  # type: ignore[misc]
 
@@ -84,7 +84,7 @@ class Debugger(pdb.Pdb):
         kept: list[tuple[FrameType, int]] = []
         for frame, line in stack:
             if str(frame.f_globals.get("__name__")).startswith("agc.cli."):
-                kept.clear()  # `agc run` and what started it
+                kept.clear()  # the frames of `agc run` and of its callers
             if is_own_file(frame.f_code.co_filename):
                 continue
             if kept and function_frame(frame) is function_frame(kept[-1][0]):

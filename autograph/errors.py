@@ -169,7 +169,7 @@ class SideEffectWarning(UserWarning):
 
 
 def _as_dict(value: Any) -> Any:
-    """Named tuples as dicts, all the way down."""
+    """Return named tuples as dicts, nested ones included."""
     if hasattr(value, "_asdict"):
         return {key: _as_dict(part) for key, part in value._asdict().items()}
     return [_as_dict(part) for part in value] if isinstance(value, tuple) else value
@@ -257,7 +257,7 @@ def _caret(text: str, where: Where, label: str, paint: Paint) -> str:
 
 
 def _width(text: str) -> int:
-    """Columns that `text` takes in a terminal: two for a wide East Asian character, none for an accent.
+    """Return the columns that `text` takes in a terminal: two for a wide East Asian character, none for an accent.
 
     >>> _width("a") , _width("字"), _width("e\\u0301")
     (1, 2, 1)

@@ -268,7 +268,7 @@ def do_not_convert(func: F | None = None) -> F | Callable[[F], F]:
 
 
 def remember_original(code: CodeType, original: Callable[[CodeType], CodeType | None]) -> None:
-    """Say how to find what `code`, which is converted already, would be without the conversion."""
+    """Register the function that returns the original of `code`, which is converted code."""
     _originals[code] = original
 
 

@@ -90,7 +90,7 @@ def find(text: str, filename: str, name: str) -> Definition:
 
 
 def context_of(tree: ast.Module, text: str, filename: str, segment: str | None = None) -> Context:
-    """Static facts about the names in a file, or in a segment of it."""
+    """Return the static facts about the names in a file, or in a segment of it."""
     bound = module_names(tree)
     folder = os.path.dirname(os.path.abspath(filename))
 

@@ -37,7 +37,7 @@ def run(
     after: str | None = None,
     native: bool = False,
 ) -> int:
-    """`agc run FILE::FUNCTION ARGS...`, or with a module's name for FILE.
+    """Run `agc run FILE::FUNCTION ARGS...`; FILE may be the name of a module.
 
     The graph is printed as traced, or after a pass of the optimizer. Native code is printed as LLVM IR.
     """

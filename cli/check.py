@@ -99,7 +99,7 @@ def check(
     form: str = "text",
     jobs: int = 1,
 ) -> int:
-    """Do what the command line says; return the exit code."""
+    """Run the command; return the exit code."""
     found: list[Finding] = []
     silenced = 0
     files = list(file_discovery.files(paths, exclude))

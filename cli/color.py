@@ -24,7 +24,7 @@ _choice = "auto"
 
 
 def choose(choice: str) -> None:
-    """Set what `--color` says, for this run of the command."""
+    """Set the value of `--color` for this run of the command."""
     global _choice
     _choice = choice
 
@@ -90,7 +90,7 @@ def _spans(code: str, lines: list[str]) -> Iterator[Span]:
     while True:
         try:
             token = next(tokens)
-        except (StopIteration, tokenize.TokenError, SyntaxError):  # what is not Python stays as it is
+        except (StopIteration, tokenize.TokenError, SyntaxError):  # text that is not Python stays uncolored
             return
         style = _style(tokenize.tok_name[token.type], token.string, previous)
         previous = token.string if token.string.strip() else previous

@@ -119,7 +119,7 @@ def convert(
     diff: bool = False,
     way: convert_package.Way = convert_package.Way(),  # noqa: B008  # an immutable value
 ) -> int:
-    """Do what the command line says; return the exit code."""
+    """Run the command; return the exit code."""
     path, inner = sources.split_target(file)
     if function and inner:
         raise problem(BAD_USAGE, f"two functions are named: `{inner}` and `{function}`", fix="leave one out")

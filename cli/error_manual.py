@@ -30,7 +30,7 @@ class Page(NamedTuple):
 
 @functools.cache
 def pages() -> dict[str, Page]:
-    """code → page, in the order of the codes."""
+    """Return the pages by code, in the order of the codes."""
     from importlib import resources  # loads much that the other commands do not need
 
     manual = resources.files(__package__).joinpath("errors.md").read_text(encoding="utf-8")
@@ -40,7 +40,7 @@ def pages() -> dict[str, Page]:
 
 
 def plain(markdown: str) -> str:
-    """Markdown as plain text: code is set in by four blanks, links and emphasis leave their words.
+    """Return Markdown as plain text: code is indented by four blanks; links and emphasis become their words.
 
     >>> print(plain("See **[this](a.md)**:\\n\\n```python\\n# a.py\\nx = `1`\\n```"))
     See this:

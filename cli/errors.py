@@ -97,7 +97,7 @@ def suggestion(wrong: str, known: Iterable[str], otherwise: str = "") -> str:
 
 
 def listing(names: Iterable[str], limit: int = 8) -> str:
-    """Names for a message, not too many of them.
+    """Return names for a message, at most `limit`.
 
     >>> listing("abc"), listing("abc", limit=2)
     ('a, b, c', 'a, b, ... (3 in all)')

@@ -46,11 +46,11 @@ def command(codes: tuple[str, ...], as_json: bool) -> Callable[[], int]:
 
 
 def explain(codes: Sequence[str], *, as_json: bool = False) -> int:
-    """Do what the command line says; return the exit code."""
+    """Run the command; return the exit code."""
     chosen = [find(code) for code in codes]
     colored = color.wanted(sys.stdout)
     if as_json:
-        import json  # a reader of the text needs none
+        import json  # imported here: text needs no JSON
 
         listed = [page._asdict() for page in chosen or error_manual.pages().values()]
         output.emit(json.dumps(listed, ensure_ascii=False, indent=2) + "\n")

@@ -113,7 +113,7 @@ def explore(
     run: bool = True,
     live: bool = False,
 ) -> int:
-    """Do what the command line says; return the exit code."""
+    """Run the command; return the exit code."""
     import agc.runtime as tf  # before the program's folder is where modules are looked for
     from agc.explorer import collect, render
 

@@ -84,7 +84,7 @@ def abandon_stdout() -> None:
 
 
 def in_utf8(text: str) -> str:
-    """`text` with its coding line, if there is one, saying UTF-8.
+    """Return `text` with UTF-8 in its coding line, if it has one.
 
     >>> in_utf8("# -*- coding: latin-1 -*-\\nx = 1")
     '# -*- coding: utf-8 -*-\\nx = 1'

@@ -225,7 +225,7 @@ def listed(start: Callable[[], int]) -> int:
 
 
 def refuse_package(path: str, function: str | None) -> None:
-    """Say how it is run, if what should be a file is a module's name, or the folder that a function's package is."""
+    """Raise an error that names the right command if `path` is a module's name, or the folder of a package."""
     name = os.path.normpath(path).replace(os.sep, ".")
     if not all(part.isidentifier() for part in name.split(".")):
         return

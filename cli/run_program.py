@@ -34,7 +34,7 @@ _STARTUP = {"agc", "encodings", "__main__"}  # never the program's, like what is
 
 
 def run_file(path: str, args: Sequence[str], *, eager: bool = False) -> int:
-    """`agc run FILE ARGS...`, where FILE may also be a folder or an archive with a `__main__` module."""
+    """Run `agc run FILE ARGS...`; FILE may also be a folder or an archive with a `__main__` module."""
     if path != sources.STDIN and is_archive_or_folder(path):
         return _run_inside(path, args, eager)
     source = sources.read(path)
@@ -69,7 +69,7 @@ def _run_inside(path: str, args: Sequence[str], eager: bool) -> int:
 
 
 def run_module(name: str, args: Sequence[str], *, eager: bool = False) -> int:
-    """`agc run -m MODULE ARGS...`"""
+    """Run `agc run -m MODULE ARGS...`."""
     enter("-m", args, os.getcwd())
     found: list[ModuleSpec] = []
     failure = user_code.run(lambda: found.append(find_main(name)))  # imports the packages that it is in

@@ -119,7 +119,7 @@ def _neighbor(path: str) -> str:
 
 
 def decode(data: bytes, label: str) -> str:
-    """Bytes as Python reads them: coding line, byte order mark and line ends are seen to."""
+    """Decode source as Python does: by its coding line and byte order mark, with all line ends as newlines."""
     import tokenize  # not needed by `agc --help`
 
     if b"\0" in data:

@@ -17,7 +17,11 @@ FILES = [
     for path in sorted((ROOT / package).rglob("*.py"))
 ]
 RIDDLES = re.compile(r"(What|Who|Whose|Whom|Where|How|Those|Of|Whether|Which)\b")
-NOUNS = re.compile(r"(The|A|An|One|All|It|These|This|That|As|When)\b")
+NOUNS = re.compile(
+    r"(The|A|An|One|All|It|These|This|That|As|When|Before|After|Static|NaN)\b|[A-Z][a-z]*[^s]s\b|[^A-Z]"
+)
+"""No verb in the imperative: articles and others, words such as "Makes" and "Names", and code."""
+
 PRIVATE = re.compile(r"\b(nobody|somebody|anybody|stands|stood|beside|behind)\b", re.I)
 NAME_RIDDLES = re.compile(
     r"^test_(what|who|whom|how|it|they|those)_|_(nobody|somebody|anybody|stands|stood|beside|behind|asks|knows|wants)(_|$)"

@@ -24,7 +24,7 @@ class StatementVersions:
     """The user's versions of the statements of one function, by the places of their marks."""
 
     def __init__(self, own: Statements, ag: str, test: Callable[[Any], Any]) -> None:
-        """`test(node)` returns the test of a choice at the place of a node."""
+        """Collect the versions; `test(node)` returns the test of a choice at the place of a node."""
         self.ag, self.test = ag, test
         self.versions = {_place(node): _content(node) for node in inside(own) if isinstance(node, VERSIONED)}
 

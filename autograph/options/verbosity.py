@@ -55,7 +55,7 @@ def trace(*args: Any) -> None:
 
 
 def log(level: int, message: str) -> None:
-    """Say something at this level."""
+    """Log a message at this level."""
     if verbosity() >= level:
         for stream in (sys.stderr, sys.stdout)[: 1 + _verbosity.to_stdout]:
             print(f"agc.autograph: {message}", file=stream)

@@ -4,8 +4,8 @@ From Python 3.12 on an f-string may use its own quotes once more inside, and `as
 
     f'{words['a']}'        ==>        f"{words['a']}"
 
-No older Python reads the former. So that the same program gives the same text everywhere, its outer quotes are
-exchanged for some that do not occur inside.
+Older Pythons reject the former. The text must not depend on the version, so the outer quotes are replaced by quotes
+that do not occur inside.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def expression(tree: ast.AST) -> str:
 
 
 class _Strings(ast.NodeTransformer):
-    """Puts names in the place of f-strings, from the innermost on; no source contains the names' zero bytes."""
+    """Replaces f-strings by names, the innermost first. The names contain zero bytes, which no source has."""
 
     def __init__(self) -> None:
         self.texts: dict[str, str] = {}
@@ -55,7 +55,7 @@ class _Strings(ast.NodeTransformer):
 
 
 def requoted(text: str) -> str:
-    """Return an f-string between quotes that do not occur inside, if some of them mean the same.
+    """Return an f-string between quotes that do not occur inside, if such a text means the same.
 
     >>> requoted("f'{x}'"), requoted('f"it\\'s"')  # and f'{d['a']}', where Python reads that, is f"{d['a']}"
     ("f'{x}'", 'f"it\\'s"')

@@ -3,8 +3,8 @@
     python -c 'def f(x): …'        sys.orig_argv     ==>     'def f(x): …'
     def f(x): …   (at the prompt)  its history       ==>     'def f(x): …'
 
-Python 3.13 keeps such texts for its tracebacks, older ones do not. A text is taken for that of a function only
-if Python compiles it to the very same code.
+Python 3.13 keeps such texts for its tracebacks, older ones do not. A text belongs to a function only if
+Python compiles it to the same code.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def _command() -> Iterator[str]:
 
 
 def _typed(code: CodeType) -> Iterator[str]:
-    """Parts of the prompt's history that the code may come from, the latest first."""
+    """Yield the parts of the prompt's history that the code may come from, the latest first."""
     readline = sys.modules.get("readline")
     if readline is None:
         return

@@ -1,4 +1,4 @@
-"""Nodes made by hand, where a template would say less.
+"""Build single nodes, for which a template would be longer.
 
 load("x")                          x
 group([load("x"), text("x")])      (x, 'x')
@@ -15,7 +15,7 @@ import gast
 from .tree_queries import evolve
 
 LOAD, STORE, PARAM = gast.Load(), gast.Store(), gast.Param()
-"""Signs, of which one serves for all nodes."""
+"""Contexts: nodes share these instances."""
 
 
 def load(name: str) -> gast.Name:
@@ -35,17 +35,17 @@ def text(value: str) -> gast.Constant:
 
 
 def group(elements: Sequence[gast.expr]) -> gast.Tuple:
-    """`(a, b)`, read."""
+    """Return `(a, b)` as a value."""
     return _node(gast.Tuple, elts=list(elements), ctx=LOAD)
 
 
 def attribute(base: gast.expr, name: str) -> gast.Attribute:
-    """`base.name`, read."""
+    """Return `base.name` as a value."""
     return _node(gast.Attribute, value=base, attr=name, ctx=LOAD)
 
 
 def call(function: gast.expr, arguments: Sequence[gast.expr], keywords: Mapping[str, gast.expr]) -> gast.Call:
-    """`function(a, name=b)`."""
+    """Return `function(a, name=b)`."""
     named = [_node(gast.keyword, arg=name, value=value) for name, value in keywords.items()]
     return _node(gast.Call, func=function, args=list(arguments), keywords=named)
 
@@ -78,7 +78,7 @@ def as_load(target: Any) -> gast.expr:
 
 
 def _node(kind: Any, /, **fields: Any) -> Any:
-    """Return a node with all its fields; what `kind` itself does with them takes several times as long."""
+    """Return a node with all its fields. The constructor of `kind` would take several times as long."""
     new = gast.AST.__new__(kind)
     new.__dict__.update(fields)
     return new

@@ -76,7 +76,7 @@ class Template:
 
 
 def _several(nodes: Sequence[Any]) -> Maker:
-    """Makes a list of nodes. A node that consists of a hole becomes the nodes that fill it."""
+    """Return the maker of a list of nodes. The nodes that fill a hole replace the node that is this hole."""
     parts = []
     for node in nodes:
         inner = node.value if isinstance(node, (gast.Expr, gast.Starred)) else node
@@ -97,7 +97,7 @@ def _several(nodes: Sequence[Any]) -> Maker:
 
 
 def _one(node: Any) -> Maker:
-    """Makes a node; a statement whose body comes out empty is none."""
+    """Return the maker of a node; it makes None of a statement whose body is empty after filling."""
     kind, hole = type(node), _hole(node)
     plain = {field: getattr(node, field) for field in node._fields}
     makers = [(field, _field(value)) for field, value in plain.items()]
@@ -126,7 +126,7 @@ def _one(node: Any) -> Maker:
 
 
 def _field(value: Any) -> Maker | None:
-    """Makes what a field holds; None for what is the same every time."""
+    """Return the maker of a field's value; None if the value has no holes and no nodes."""
     if isinstance(value, list):
         return _several(value) if value else None
     if isinstance(value, str) and value.startswith(_MARK):

@@ -65,7 +65,7 @@ class JaxEngine:
         self.all_gather(np.array([rank]))  # connects the processes to each other
 
     def _leave(self) -> None:
-        """Before the process ends: close the client, and let the threads return, which must not outlive Python.
+        """Close the client before the process ends, and let its threads return: they must not outlive Python.
 
         Threads that are stuck in JAX would abort when they returned to a finished Python.
         """

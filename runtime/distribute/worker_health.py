@@ -203,7 +203,7 @@ class WorkerHealth:
             raise errors.FailedPreconditionError(message)
 
     def leave(self) -> None:
-        """Before the process ends: say so, and let worker 0, which has the store, end after the others."""
+        """Announce the end of this process. Worker 0, which has the store, waits until the others have ended."""
         self._is_leaving = True
         with self._changed:
             self._changed.wait_for(lambda: self._has_told_end)

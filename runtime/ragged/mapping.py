@@ -1,4 +1,4 @@
-"""`tf.ragged.map_flat_values`: applies a function to the flat values."""
+"""`tf.ragged.map_flat_values`: apply a function to the flat values."""
 
 from __future__ import annotations
 

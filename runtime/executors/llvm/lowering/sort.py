@@ -120,7 +120,7 @@ def _(region: Region, operation: Operation, ordered: LazyValue, values: LazyValu
     rows, wanted = region.readable(ordered), region.readable(values)
 
     def is_less(e: Emitter, x: Element, y: Element) -> Register:
-        """NaN is greater than any number."""
+        """Emit `x < y`; NaN is greater than any number."""
         found = compared(e, kind, "<", x, y)
         if kind != "f":
             return found

@@ -41,7 +41,7 @@ def _(to: Body, x: NodeResult, y: NodeResult) -> Any:
 
 @writes("bessel_y1")
 def _(to: Body, x: NodeResult) -> Any:
-    """TensorFlow's operation has NaN instead of the limit at 0."""
+    """Select the limit at 0, where TensorFlow's operation returns NaN."""
     return to.SelectV2(to.Equal(x, 0), to.const(-np.inf, x.dtype), to.BesselY1(x))
 
 
@@ -52,7 +52,7 @@ def _(to: Body, x: NodeResult) -> Any:
 
 @writes("erfcinv")
 def _(to: Body, x: NodeResult) -> Any:
-    """`-ndtri(x / 2) / sqrt(2)`."""
+    """Write `-ndtri(x / 2) / sqrt(2)`."""
     return to.Mul(to.Neg(to.Ndtri(to.Mul(x, 0.5))), float(np.sqrt(0.5)))
 
 
