@@ -19,8 +19,8 @@ import numpy as np
 from ..composite.indexed_slices import IndexedSlices
 from ..core.abstract_value import abstract_value_of
 from ..core.devices import placement
-from ..core.symbolic_tensor import SymbolicTensor
-from ..core.tensor import EagerTensor
+from ..core.symbolic_tensor import SymbolicArray, SymbolicTensor
+from ..core.tensor import EagerArray, EagerTensor
 from ..executors import EXECUTORS, Runner
 from ..ir.builder import Builder, is_plain, recorders, recording_by
 from ..ir.captured_tensors import tensor_of
@@ -97,9 +97,9 @@ class GradientPlan:
         ]
 
 
-def _program(graph: Graph, tensors: Sequence[EagerTensor]) -> EagerProgram | Literal[False]:
+def _program(graph: Graph, tensors: Sequence[EagerTensor | EagerArray]) -> EagerProgram | Literal[False]:
     """Run a graph operation by operation, and return that as a program; False if not all operations can be kept."""
-    copies, operations = [EagerTensor(x._array) for x in tensors], Operations()
+    copies, operations = list(map(_copy, tensors)), Operations()
     values: dict[Any, Any] = dict(zip(graph.inputs, copies, strict=True))
 
     def read(operands: Sequence[Any]) -> list[Any]:
@@ -112,6 +112,11 @@ def _program(graph: Graph, tensors: Sequence[EagerTensor]) -> EagerProgram | Lit
             found = operation.op.run(read(operation.inputs), operation.attrs)
             values.update(zip(operation.outputs, found if type(found) is list else [found], strict=True))
     return operations.program(copies, read(graph.outputs), list)
+
+
+def _copy(x: EagerTensor | EagerArray) -> EagerTensor | EagerArray:
+    """Return another object for a tensor or a TensorArray."""
+    return EagerArray(x._array, x.spec) if isinstance(x, EagerArray) else EagerTensor(x._array)
 
 
 def _tensor(found: Any) -> EagerTensor:
@@ -135,8 +140,10 @@ def _plan(record: Record, grads: Grads, wanted: Sequence[bool]) -> GradientPlan 
         return finished(builder, tensors, found)
 
 
-def input_for(x: EagerTensor, builder: Builder) -> SymbolicTensor:
-    """Return an input of the graph that is being built, of the type of a tensor."""
+def input_for(x: EagerTensor | EagerArray, builder: Builder) -> SymbolicTensor | SymbolicArray:
+    """Return an input of the graph that is being built, of the type of a tensor or a TensorArray."""
+    if isinstance(x, EagerArray):
+        return SymbolicArray(builder.input("x", x.spec), builder)
     return builder.input_tensor("x", TensorType(x.dtype, x._array.shape))
 
 
@@ -153,7 +160,8 @@ def finished(
         return None
     outputs = list(map(builder.operand, flat))
     read = {*outputs, *(operand for operation in builder.operations for operand in operation.inputs)}
-    arguments = [i for i, x in enumerate(tensors) if isinstance(x, SymbolicTensor) and x._value in read]
+    traced = (SymbolicTensor, SymbolicArray)
+    arguments = [i for i, x in enumerate(tensors) if isinstance(x, traced) and x._value in read]
     graph = builder.finish(outputs, [tensors[i]._value for i in arguments])
     return GradientPlan(graph, EXECUTORS[executor](graph), arguments, list(map(len, parts)))
 

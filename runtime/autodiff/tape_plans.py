@@ -17,9 +17,10 @@ from typing import Any
 
 from ..core.abstract_value import abstract_value_of
 from ..core.devices import placement
-from ..core.tensor import EagerTensor
+from ..core.tensor import EagerArray, EagerTensor
 from ..core.variable import Variable
 from ..ir.builder import Builder, recording_by, stack
+from ..ir.value_types import TensorType
 from ..ops.framework.eager_calls import KeptAttributes, native
 from .backprop import gradients
 from .eager_gradients import GradientPlan, finished, input_for
@@ -120,6 +121,8 @@ def _has_number(
         parts.append(x._kind or abstract_value_of(x))
     elif type(x) is Variable:
         parts.append((Variable, x.content_spec.dtype, x.content_spec.shape))
+    elif type(x) is EagerArray and type(x.spec.element) is TensorType:
+        parts.append((EagerArray, x.spec.element.dtype, x.spec.element.shape))
     else:
         return False
     return True

@@ -18,14 +18,14 @@ typedef struct {
     Py_ssize_t count, room;
 } TapeFlow;
 
-/* Return the type of a tensor or a variable as part of a key; NULL for other values. */
+/* Return the type of a tensor, a variable or a TensorArray as part of a key; NULL for other values. */
 static PyObject *type_part(PyObject *x)
 {
     if (Py_IS_TYPE(x, Tensor)) return kind_in(x);
-    PyObject *content = IS_A(x, Variable) ? content_of(x) : NULL;
+    PyObject *content = IS_A(x, Variable) || IS_A(x, TensorArray) ? content_of(x) : NULL;
     if (content == NULL) return NULL;
     PyObject *dtype = PyObject_GetAttr(content, name_dtype), *shape = PyObject_GetAttr(content, name_shape);
-    PyObject *part = dtype == NULL || shape == NULL ? NULL : PyTuple_Pack(3, Variable, dtype, shape);
+    PyObject *part = dtype == NULL || shape == NULL ? NULL : PyTuple_Pack(3, Py_TYPE(x), dtype, shape);
     Py_XDECREF(dtype);
     Py_XDECREF(shape);
     Py_DECREF(content);

@@ -14,6 +14,19 @@ from agc.runtime.autodiff.eager_gradients import GradientPlan
 X = np.linspace(-1.0, 2.0, 12, dtype=np.float32).reshape(3, 4)
 W = np.linspace(0.5, -0.7, 8, dtype=np.float32).reshape(4, 2)
 
+
+def recurrent(x: Any, w: Any) -> Any:
+    """Return states that depend on rows and on each other; one state is written twice, and read before that."""
+    rows = tf.TensorArray(x.dtype, 3).unstack(x)
+    states = tf.TensorArray(x.dtype, 3, clear_after_read=False)
+    state = x[0, :2]
+    for i in range(3):
+        state = tf.tanh(tf.linalg.matvec(w, rows.read(i), transpose_a=True) + state)
+        states = states.write(i, state)
+    states = states.write(1, states.read(1) * state)
+    return states.stack() * states.gather([2, 0, 1])
+
+
 PROGRAMS: dict[str, Callable[[Any, Any], Any]] = {
     "a dense layer": lambda x, w: tf.nn.relu(tf.matmul(x, w) + tf.reduce_mean(w, 0)),
     "a product with a transposed factor": lambda x, w: tf.matmul(w, x, transpose_a=True, transpose_b=True),
@@ -24,6 +37,7 @@ PROGRAMS: dict[str, Callable[[Any, Any], Any]] = {
     "a selection": lambda x, w: tf.where(x > 0.0, x, 0.0) @ tf.where(w > 0.0, 1.0, w),
     "rows": lambda x, w: tf.gather(x, [2, 0, 2]) @ w,
     "a loss": lambda x, w: tf.nn.sparse_softmax_cross_entropy_with_logits(labels=[1, 0, 1], logits=x @ w),
+    "a TensorArray": recurrent,
     "a number": lambda x, w: tf.sqrt(tf.reduce_sum(x * x)) * tf.math.log(tf.reduce_sum(tf.exp(w))),
 }
 
