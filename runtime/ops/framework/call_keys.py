@@ -30,6 +30,9 @@ from ...ir.value_types import TensorType
 _LONGEST = 32
 """The maximum length of a list in a key."""
 
+_MOST_TENSORS = 256
+"""The maximum length of a list in a key that begins with a tensor."""
+
 _LONGEST_TEXT = 256
 """The maximum length of a string in a key."""
 
@@ -94,7 +97,7 @@ def have_key(
             if abs(x) < 1e38:
                 numbers.append(len(parts) + 1)
             parts += (kind, x or str(x))  # 0.0 and -0.0 are equal
-        elif kind in LISTS and len(x) <= _LONGEST and len(parts) <= _MOST_PARTS:
+        elif kind in LISTS and len(x) <= _longest(x) and len(parts) <= _MOST_PARTS:
             parts += (kind, len(x))
             if x and not have_key(x, parts, tensors, takes_variables, numbers):
                 return False
@@ -127,6 +130,11 @@ def have_key(
         else:
             return False
     return True
+
+
+def _longest(x: Sequence[Any]) -> int:
+    """Return the maximum length of a list with these items."""
+    return _MOST_TENSORS if x and type(x[0]) is EagerTensor else _LONGEST
 
 
 def types_in(key: tuple[Any, ...], numbers: Iterable[int]) -> tuple[Any, ...] | None:

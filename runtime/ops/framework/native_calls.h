@@ -8,7 +8,7 @@
 
 #include <time.h>
 
-#define ARRAYS 64       /* arguments of a kernel */
+#define ARRAYS 320      /* arguments of a kernel */
 #define LONG (1 << 12)  /* bytes of an array for which kernels in Python may take longer than to find a kept call */
 #define MOST_NUMBERS 1024 /* numbers of programs that are cached as tensors */
 #define SLOW 2000       /* nanoseconds of a kernel that count */

@@ -7,9 +7,10 @@
 #include "../../core/native_tensors.h"
 
 #define LONGEST 32     /* items of a list in a key */
+#define TENSORS 256    /* items of a list in a key that begins with a tensor */
 #define TEXT 256       /* characters of a string in a key */
 #define MOST_PARTS 256 /* parts of a key after which no list begins */
-#define PARTS 512      /* parts of a key */
+#define PARTS 1024     /* parts of a key */
 
 static PyObject *Variable, *TensorArray, *ListType, *TensorType, *TensorShape, *atoms; /* set by `register` */
 static PyObject *kinds, *kind_of; /* abstract values by dtype and shape, and the function that adds one */
@@ -130,7 +131,9 @@ static int put_argument(Key *key, PyObject *x);
 
 static int put_items(Key *key, PyObject *x)
 {
-    if (PySequence_Fast_GET_SIZE(x) > LONGEST || key->count > MOST_PARTS) return 0;
+    Py_ssize_t size = PySequence_Fast_GET_SIZE(x);
+    int has_tensors = size > 0 && Py_IS_TYPE(PySequence_Fast_GET_ITEM(x, 0), Tensor);
+    if (size > (has_tensors ? TENSORS : LONGEST) || key->count > MOST_PARTS) return 0;
     if (!put_type(key, x) || !put(key, PyLong_FromSsize_t(PySequence_Fast_GET_SIZE(x)))) return 0;
     for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(x); i++) {
         PyObject *item = Py_NewRef(PySequence_Fast_GET_ITEM(x, i));

@@ -205,6 +205,14 @@ def test_calls_of_many_tensors_run() -> None:
     assert tf.einsum("a,b,c->abc", *[tf.ones(2)] * 3).shape == [2, 2, 2]
 
 
+@pytest.mark.parametrize("count", [33, 256])
+def test_calls_with_a_long_list_of_tensors_are_kept(count: int) -> None:
+    REGISTRY["add_n"]._calls.clear()
+    for factor in (1, 1, 2):
+        assert tf.add_n([tf.constant(factor)] * count).numpy() == factor * count
+    assert len(kept_by("add_n")) == 1
+
+
 def test_an_array_operand_is_copied() -> None:
     x, array = tf.constant(X), np.full([2, 3], 2, np.float32)
     for _ in range(3):
