@@ -29,10 +29,11 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class _Handler(NamedTuple):
-    """The bytecode of `except: _filter(); raise`, where it names `_filter`, and its rows of an exception table."""
+    """The bytecode of `except: _filter(); raise`, where it names `_filter` and None, and its exception table."""
 
     code: bytes
     operand: int
+    nones: tuple[int, ...]
     rows: tuple[tuple[int, int, int, int], ...]
     lines: bytes
     stack_size: int
@@ -41,11 +42,13 @@ class _Handler(NamedTuple):
 def leaves_no_trace(function: F) -> F:
     """Let an exception that leaves an operator pass without an entry of agc at the head of its traceback.
 
-    The function stays the same object, and its calls have no frame more.
+    The function stays the same object, and its calls have no frame more. The traceback's other frames refer to the
+    operator's frame (`f_back`), so the handler drops its variables: an exception keeps no values of the program alive.
     """
     if sys.version_info < _UNKNOWN:
         code = function.__code__
-        function.__code__ = _with_handler(code, code.co_consts, _leave_no_trace)
+        count = code.co_argcount + code.co_kwonlyargcount if code.co_cellvars else code.co_nlocals
+        function.__code__ = _with_handler(code, code.co_consts, _leave_no_trace, count)
     return function
 
 
@@ -117,19 +120,27 @@ def _filtered(code: types.CodeType) -> types.CodeType:
     return _with_handler(code, constants, _filter)
 
 
-def _with_handler(code: types.CodeType, constants: Sequence[Any], act: Callable[[], None]) -> types.CodeType:
-    """Return `code` with these constants, and a handler for its whole body, which calls `act`."""
-    if len(constants) > _LARGEST_OPERAND:
+def _with_handler(
+    code: types.CodeType, constants: Sequence[Any], act: Callable[[], None], drops: int = 0
+) -> types.CodeType:
+    """Return `code` with these constants, and a handler for its whole body, which calls `act`.
+
+    The handler sets the first `drops` variables to None.
+    """
+    if len(constants) + 1 > _LARGEST_OPERAND:
         return code.replace(co_consts=tuple(constants))
     body = code.co_code
-    handler = bytearray(_HANDLER.code)
-    handler[_HANDLER.operand] = len(constants)
+    found = _compiled_handler(drops)
+    handler = bytearray(found.code)
+    handler[found.operand] = len(constants)
+    for operand in found.nones:
+        handler[operand] = len(constants) + 1
     return code.replace(
         co_code=body + handler,
-        co_consts=(*constants, act),
-        co_exceptiontable=_table(code.co_exceptiontable, len(body) // 2),
-        co_linetable=code.co_linetable + _HANDLER.lines,
-        co_stacksize=max(code.co_stacksize, _HANDLER.stack_size),
+        co_consts=(*constants, act, None) if drops else (*constants, act),
+        co_exceptiontable=_table(code.co_exceptiontable, len(body) // 2, drops),
+        co_linetable=code.co_linetable + found.lines,
+        co_stacksize=max(code.co_stacksize, found.stack_size),
     )
 
 
@@ -167,15 +178,20 @@ def _is_library(frame: types.FrameType) -> bool:
     return str(frame.f_globals.get("__name__")).partition(".")[0] in _LIBRARIES
 
 
-def _compiled_handler() -> _Handler:
-    source = "def f():\n  try: g()\n  except:\n    None()\n    raise"
+@functools.cache
+def _compiled_handler(drops: int) -> _Handler:
+    names = [f"v{i}" for i in range(drops)]
+    source = f"def f({','.join(names)}):\n  try: g()\n  except:\n    None()\n"
+    source += "".join(f"    {name}=None\n" for name in names) + "    raise"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of calling None, the place of which `_filter` takes
         code: types.CodeType = compile(source, __file__, "exec").co_consts[0]
     operations = code.co_code[::2]
     units = operations.index(opcode.opmap["PUSH_EXC_INFO"])
     start = 2 * units
-    call = 2 * operations.index(opcode.opmap["LOAD_CONST"], units)
+    loads = [
+        2 * i + 1 - start for i, op in enumerate(operations) if op == opcode.opmap["LOAD_CONST"] and i > units
+    ]
     rows = tuple(
         (first - units, length, handler - units, rest)
         for first, length, handler, rest in map(_numbers, _ROWS.findall(code.co_exceptiontable))
@@ -185,11 +201,11 @@ def _compiled_handler() -> _Handler:
     # Each row of a line table covers at most eight units; these are at the line of what comes before them. An
     # error in the handler, as at the recursion limit, has that line in its traceback.
     lines = b"".join(bytes((0xE8 | min(8, size - done) - 1, 0)) for done in range(0, size, 8))
-    return _Handler(code.co_code[start:], call + 1 - start, rows, lines, code.co_stacksize)
+    return _Handler(code.co_code[start:], loads[0], tuple(loads[1:]), rows, lines, code.co_stacksize)
 
 
 @functools.cache
-def _table(table: bytes, size: int) -> bytes:
+def _table(table: bytes, size: int, drops: int) -> bytes:
     """Return an exception table for code of this size and the handler after it, which gets what has no other."""
     result = []
     position = 0
@@ -200,7 +216,7 @@ def _table(table: bytes, size: int) -> bytes:
         result.append(row)
         position = start + length
     result.append(_row(position, size - position, size, 0))
-    for start, length, handler, rest in _HANDLER.rows:
+    for start, length, handler, rest in _compiled_handler(drops).rows:
         result.append(_row(start + size, length, handler + size, rest))
     return b"".join(result)
 
@@ -261,4 +277,3 @@ _COMPILER = tuple(
 _DONE: set[str] = set()
 _CLASSES: set[type] = set()
 _UNKNOWN = (3, 15)  # the first version that may have another form of bytecode; tracebacks stay whole there
-_HANDLER = _compiled_handler()

@@ -10,7 +10,7 @@ A `finally` block is in the graph twice: once for normal completion, once for ex
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -40,6 +40,7 @@ class CfgExits(BasicBlocks):
     def __init__(self, ag: str, changing: Container[int] = ()) -> None:
         super().__init__(ag, changing)
         self._frames: list[Frame] = []
+        self.cleared = 0  # variables that a `finally` block deletes or sets to None
 
     @contextmanager
     def _framed(self, frame: Frame) -> Iterator[None]:
@@ -115,6 +116,8 @@ class CfgExits(BasicBlocks):
             if self._ends:
                 self._mark()
             return
+        for name in cleared_names(node.finalbody):
+            self.cleared |= self._bit(name)
         final = self._aside()
         frame = Frame("finally", final)
         with self._framed(frame), self._escaping_to(final):
@@ -174,3 +177,12 @@ class CfgExits(BasicBlocks):
 def _is_transparent(manager: gast.expr) -> bool:
     named = manager.func if isinstance(manager, gast.Call) else manager
     return (getattr(named, "attr", None) or getattr(named, "id", None)) in TRANSPARENT
+
+
+def cleared_names(body: Sequence[gast.stmt]) -> Iterator[str]:
+    """Yield the variables that statements delete or set to None, mostly to break a cycle through a traceback."""
+    for statement in body:
+        value = statement.value if isinstance(statement, gast.Assign) else None
+        is_none = isinstance(value, gast.Constant) and value.value is None
+        if is_none or isinstance(statement, gast.Delete):
+            yield from (target.id for target in statement.targets if isinstance(target, gast.Name))

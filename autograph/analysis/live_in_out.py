@@ -9,8 +9,9 @@
     print(y, z)
 
 A variable that a closure, an exception handler or another scope reads must stay one cell. It is neither parameter nor
-result: the generated function assigns the cell itself. A variable that may be unbound where a block takes or reads it
-is set to `ag__.Undefined` first. Reads that are not provably bound are *unproven* and get a check."""
+result: the generated function assigns the cell itself. So does that of a variable that a `finally` block clears, as
+the frames of a traceback keep parameters alive. A variable that may be unbound where a block takes or reads it is set
+to `ag__.Undefined` first. Reads that are not provably bound are *unproven* and get a check."""
 
 from __future__ import annotations
 
@@ -161,7 +162,9 @@ class _Planner:
         if not isinstance(block.statement, gast.If):
             outputs = inputs
             lacking_out = lacking_in
-        cells = block.assigned & (self.captured | self.elsewhere | (watched & ~self.generated))
+        cells = block.assigned & (
+            self.captured | self.elsewhere | self.flow.cleared | (watched & ~self.generated)
+        )
         self.cells[key] = cells
         self.parameters[key] = block.assigned & ~cells & inputs
         self.results[key] = block.assigned & ~cells & outputs

@@ -143,6 +143,7 @@ def _staged_for(
     return held.leave(staged(held.makers, run, (body,), held.state, held.names, besides=besides))
 
 
+@leaves_no_trace
 def _python_for_until(
     pull: Iterator[Any], body: Branch, state: State, until: str, places: tuple[LocationMaker, ...]
 ) -> State:
