@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from .core import late_binding
 from .core.export import export as _export
 from .core.missing_names import missing_name
 
@@ -361,7 +362,7 @@ def __getattr__(name: str) -> Any:
     if name == "bool":  # within this module `bool` is Python's
         return bool_
     if name in ("cast", "complex", "saturate_cast"):
-        return getattr(importlib.import_module(".ops.math.cast", __package__), name)
+        return getattr(late_binding.cast_ops, name)
     if name == "experimental":
         return types.SimpleNamespace(float8_e4m3fn=float8_e4m3fn, float8_e5m2=float8_e5m2)
     raise missing_name(__name__, name)

@@ -72,6 +72,7 @@ ROOMS = {
     ("runtime", "export"): {"tensorflow"},
     ("runtime", "executors"): {"llvmlite", "jax"},
     ("runtime", "distribute"): {"jax"},
+    ("runtime", "dtypes.py"): {"ml_dtypes"},
     ("runtime", "kernels"): {"re2", "PIL"},
     ("explorer", "terminal.py"): {"IPython", "rich"},
     ("explorer", "progress_bar.py"): {"IPython"},
@@ -142,12 +143,13 @@ RUNNING = {
 }
 
 
-def statements(body):
-    """Statements, and those inside of them."""
+def statements(body, in_functions=True):
+    """Yield the statements, and those inside of them."""
     for node in body:
         yield node
-        for part in ("body", "handlers", "orelse", "finalbody", "cases"):
-            yield from statements(getattr(node, part, ()))
+        if in_functions or not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            for part in ("body", "handlers", "orelse", "finalbody", "cases"):
+                yield from statements(getattr(node, part, ()), in_functions)
 
 
 @functools.cache
@@ -159,8 +161,13 @@ def imports(path, everywhere=True):
 def _imports(path, everywhere):
     package = ["agc", *path.relative_to(ROOT).with_suffix("").parts]
     package = package[:-1]
-    tree = ast.parse(path.read_text())
-    for node in statements(tree.body) if everywhere else tree.body:
+    text = path.read_text()
+    tree = ast.parse(text)
+    if everywhere and ("import_module(" in text or "__import__(" in text):
+        for call in imports_by_name(tree):
+            if isinstance(call.args[0], ast.Constant):
+                yield call.lineno, absolute(call.args[0].value, package)
+    for node in statements(tree.body, everywhere):
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -169,6 +176,23 @@ def _imports(path, everywhere):
             for alias in node.names:
                 whole = f"{module}.{alias.name}"
                 yield node.lineno, whole if is_module(whole) else module
+
+
+def imports_by_name(tree):
+    """Return the calls of `import_module` and `__import__`."""
+    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call) and node.args)
+    return [call for call in calls if ast.unparse(call.func).endswith(("import_module", "__import__"))]
+
+
+def absolute(name, package):
+    """Return the absolute form of a name that may begin with dots.
+
+    >>> absolute("..shapes", ["agc", "runtime", "ops"])
+    'agc.runtime.shapes'
+    """
+    own = name.lstrip(".")
+    dots = len(name) - len(own)
+    return ".".join([*package[: len(package) - dots + 1], own]) if dots else own
 
 
 def is_module(name):
@@ -203,12 +227,48 @@ def test_the_check_finds_a_wrong_import(tmp_path, monkeypatch):
     (tmp_path / "runtime").mkdir()
     bad.write_text(
         "import numpy\nfrom agc.runtime import Tensor\nfrom ...runtime import x\nfrom .. import errors\n"
+        "if numpy:\n    def f():\n        importlib.import_module('...runtime', __package__)\n"
     )
     assert list(wrong_imports(bad)) == [
+        "autograph/passes/bad.py:7 imports agc.runtime",
         "autograph/passes/bad.py:1 imports numpy",
         "autograph/passes/bad.py:2 imports agc.runtime",
         "autograph/passes/bad.py:3 imports agc.runtime",
     ]
+
+
+BY_COMPUTED_NAME = {
+    "runtime/core/late_binding.py": "the table of names of higher layers",
+    "runtime/core/missing_names.py": "the tables of namespaces, by which a program reads their names",
+    "runtime/executors/llvm/codegen/rule_registry.py": "the table of the lowering rules of operations",
+    "runtime/export/formats.py": "the table of formats, which are modules of this package",
+    "runtime/formats/missing.py": "libraries that the caller names",
+    "runtime/interop/tensorflow/facade.py": "names of tf",
+    "runtime/interop/tensorflow/keras_import.py": "Keras, under the name that programs use",
+    "runtime/ops/framework/op.py": "all modules of operations",
+    "runtime/saved_model/structure_json.py": "the table of type specs that files may name",
+}
+"""Files with an import by a name that is no constant and perhaps of another package, and what they import."""
+
+
+def is_in_own_package(call):
+    """Return whether the computed name is that of a module in the package of the file."""
+    name = ast.unparse(call.args[0])
+    return name.startswith(("f'{__name__}.", "f'{__package__}.")) or (
+        name.startswith("f'.{") and [ast.unparse(x) for x in call.args[1:]] == ["__package__"]
+    )
+
+
+def test_imports_by_computed_names_are_listed():
+    texts = {path: path.read_text() for path in FILES}
+    found = {
+        path.relative_to(ROOT).as_posix()
+        for path, text in texts.items()
+        if path.parts[len(ROOT.parts)] != "cli" and ("import_module(" in text or "__import__(" in text)
+        for call in imports_by_name(ast.parse(text))
+        if not isinstance(call.args[0], ast.Constant) and not is_in_own_package(call)
+    }
+    assert found == set(BY_COMPUTED_NAME)
 
 
 @pytest.mark.parametrize("module", INSIDE)

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from ..ops.framework import conformance, dynamic_axes
     from ..ops.framework import op as op_registry
     from ..ops.lists import tensor_array as array_ops
+    from ..ops.math import cast as cast_ops
     from ..ops.math import special
     from ..ops.math.cast import cast
     from ..ops.random import stateless_distributions
@@ -94,6 +95,7 @@ OBJECTS = {
 MODULES = {
     "array_api": "interop.array_api",
     "bucket_by_length": "data.bucket_by_length",
+    "cast_ops": "ops.math.cast",
     "components": "composite.components",
     "concat_split": "ops.arrays.concat_split",
     "conformance": "ops.framework.conformance",

@@ -25,10 +25,11 @@ from ..ir.attribute_json import attribute_data, attribute_from
 from ..tracing.trace import Composite, Output
 
 SPECS = {
-    **dict.fromkeys(
-        ("TensorSpec", "IndexedSlicesSpec", "RaggedTensorSpec", "SparseTensorSpec"), "agc.runtime"
-    ),
-    "LinearOperatorSpec": "agc.runtime.linear_operator.spec",
+    "IndexedSlicesSpec": "..composite.indexed_slices",
+    "LinearOperatorSpec": "..linear_operator.spec",
+    "RaggedTensorSpec": "..ragged.spec",
+    "SparseTensorSpec": "..sparse.tensor",
+    "TensorSpec": "..core.tensor_spec",
 }
 """The specs that files may name, and their modules; those of extension types are in `registered_types`."""
 
@@ -65,7 +66,7 @@ def write(value: Any) -> Any:
 
 def _named_operator(name: str, expected: Any = None) -> Any:
     """Return the class of linear operators with this name; ValueError for others."""
-    found = getattr(importlib.import_module("agc.runtime.linalg"), name, None)
+    found = getattr(importlib.import_module("..linalg", __package__), name, None)
     if not name.startswith("LinearOperator") or found is None or expected not in (None, found):
         raise ValueError(f"values of the kind {name} cannot be saved: pass their tensors instead")
     return found
@@ -127,4 +128,4 @@ def read(data: Any) -> Any:
 def _class(name: str) -> Any:
     if name not in SPECS:
         raise ValueError(f"{name!r} is not a kind of spec")
-    return getattr(importlib.import_module(SPECS[name]), name)
+    return getattr(importlib.import_module(SPECS[name], __package__), name)
