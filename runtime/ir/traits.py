@@ -91,6 +91,12 @@ class Trait(enum.Flag):
     COLLECTIVE = enum.auto()
     """All replicas of a strategy run the operation together, in the same order."""
 
+    LENIENT = enum.auto()
+    """The kernel computes something for sizes that the rule rejects, so executors check sizes that a graph leaves open.
+
+    For example, NumPy broadcasts a size of 1.
+    """
+
 
 NONE = Trait.NONE
 ELEMENTWISE = Trait.ELEMENTWISE
@@ -116,3 +122,4 @@ DRAWS_RANDOM = Trait.DRAWS_RANDOM
 CALLS_PYTHON = Trait.CALLS_PYTHON
 LOCATES_ERRORS = Trait.LOCATES_ERRORS
 COLLECTIVE = Trait.COLLECTIVE
+LENIENT = Trait.LENIENT

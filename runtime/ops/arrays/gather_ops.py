@@ -169,6 +169,7 @@ def _check_range(indices: Array, size: int) -> None:
 
 def _take_in_batches(params: Array, indices: Array, axis: int, batch: int) -> Array:
     """Compute `take` with batch axes: row b of the indices selects from row b of `params`."""
+    shapes.merge(params.shape[:batch], indices.shape[:batch])
     rows = batch_index(indices.shape[:batch], indices.ndim - batch)
     found = np.moveaxis(params, axis, batch)[(*rows, indices)]  # batch, indices' own axes, the rest of params
     count = indices.ndim - batch
@@ -194,13 +195,13 @@ def gather_nd(params: Input, indices: Input, batch_dims: int = 0, name: Name = N
     _check_coordinates(indices)
     if params.shape is None or indices.shape is None or indices.shape[-1] is None:
         return TensorType(params.dtype, None)
-    depth = indices.shape[-1] + batch_dims
-    if depth > len(params.shape):
-        raise ValueError(
-            f"index innermost dimension length must be <= params rank; "
-            f"saw: {indices.shape[-1]} vs. {len(params.shape)}"
-        )
-    return TensorType(params.dtype, (*indices.shape[:-1], *params.shape[depth:]))
+    _check_depth(indices.shape[-1], batch_dims, len(params.shape))
+    return TensorType(params.dtype, (*indices.shape[:-1], *params.shape[indices.shape[-1] + batch_dims :]))
+
+
+def _check_depth(depth: int, batch_dims: int, rank: int) -> None:
+    if depth + batch_dims > rank:
+        raise ValueError(f"index innermost dimension length must be <= params rank; saw: {depth} vs. {rank}")
 
 
 def _check_coordinates(indices: Any) -> None:
@@ -211,6 +212,7 @@ def _check_coordinates(indices: Any) -> None:
 
 @gather_nd.kernel
 def _(params: Array, indices: Array, batch_dims: int) -> Array:
+    _check_depth(indices.shape[-1], batch_dims, params.ndim)
     numbers, merged = row_numbers(indices, params.shape, batch_dims, "param shape")
     return params.reshape(merged).take(numbers, 0)
 

@@ -9,6 +9,7 @@ import numpy as np
 from ... import dtypes, errors
 from ...core import shapes
 from ...core.export import export
+from ...ir.traits import LENIENT
 from ...ir.value_types import TensorType
 from ..framework.attribute_parsers import Axis, DType
 from ..framework.cached_dispatch import cached_dispatch
@@ -78,7 +79,7 @@ def reverse_sequence(
     return reverse_rows(input, seq_lengths, seq_axis or 0, batch_axis or 0, name)
 
 
-@op(name="reverse_sequence")
+@op(name="reverse_sequence", traits=LENIENT)
 def reverse_rows(
     input: Input, seq_lengths: Ints, seq_axis: Axis, batch_axis: Axis = 0, name: Name = None
 ) -> TensorType:

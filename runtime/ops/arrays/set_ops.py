@@ -14,6 +14,7 @@ import numpy as np
 from ... import dtypes, errors
 from ...core import shapes
 from ...ir.graph import Operand
+from ...ir.traits import LENIENT
 from ...ir.value_types import TensorType
 from ...kernels.orders import distinct, distinct_rows
 from ...kernels.rows import combine_rows
@@ -125,7 +126,7 @@ def _positions(group: Array) -> tuple[Array, int]:
     return np.arange(len(group)) - np.repeat(begins, sizes), int(sizes.max(initial=0))
 
 
-@op
+@op(traits=LENIENT)
 def set_sizes(indices: Ints, values: Input, shape: Ints, name: Name = None) -> TensorType:
     """Count the distinct elements of each row.
 
@@ -162,7 +163,7 @@ def _flat(coordinates: Array, shape: tuple[int, ...]) -> Array:
     return np.ravel_multi_index(tuple(coordinates.T), shape).astype(np.int64)
 
 
-@op
+@op(traits=LENIENT)
 def sequence_distances(
     hypothesis_indices: Ints,
     hypothesis_values: Same,

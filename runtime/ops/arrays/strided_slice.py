@@ -5,6 +5,7 @@ slice(x, begin=[0, 1], size=[2, -1])       x[0:2, 1:]
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -48,12 +49,16 @@ def part(input_: Input, begin: Ints, size: Ints, name: Name = None) -> TensorTyp
         return TensorType(input_.dtype, None if known is None else (None,) * len(known))
     if shape is None:
         shape = (None,) * len(counts)
+    _check_lengths(starts, counts, shape)
+    return TensorType(input_.dtype, tuple(map(_part_size, starts, counts, shape)))
+
+
+def _check_lengths(starts: Sequence[Any], counts: Sequence[Any], shape: Sequence[Any]) -> None:
     if not len(starts) == len(counts) == len(shape):
         raise ValueError(
             f"Expected begin and size arguments to be 1-D tensors of size {len(shape)}, "
             f"but got shapes [{len(starts)}] and [{len(counts)}] instead."
         )
-    return TensorType(input_.dtype, tuple(map(_part_size, starts, counts, shape)))
 
 
 def _part_size(start: int | None, count: int | None, size: int | None) -> int | None:
@@ -74,8 +79,9 @@ def _run(axis: int, start: int, count: int, size: int) -> Any:
 
 
 def _index(begin: Array, size: Array, shape: tuple[int, ...]) -> tuple[Any, ...]:
-    starts = as_tuple(begin)
-    return tuple(map(_run, range(len(starts)), starts, as_tuple(size), shape))
+    starts, counts = as_tuple(begin), as_tuple(size)
+    _check_lengths(starts, counts, shape)
+    return tuple(map(_run, range(len(starts)), starts, counts, shape))
 
 
 part.kernel(lambda input_, begin, size: input_[_index(begin, size, input_.shape)])

@@ -50,18 +50,24 @@ def tile(input: Input, multiples: Ints, name: Name = None) -> TensorType:
     times = dims(multiples)
     if input.shape is None or times is None:
         return TensorType(input.dtype, None if times is None else (None,) * len(times))
-    if len(times) != len(input.shape):
-        raise ValueError(
-            f"Expected multiples argument to be a vector of length {len(input.shape)} "
-            f"but got length {len(times)}"
-        )
+    _check_multiples(len(times), len(input.shape))
     pairs = zip(input.shape, times, strict=True)
     return TensorType(
         input.dtype, tuple(None if size is None or n is None else size * n for size, n in pairs)
     )
 
 
-tile.kernel(lambda input, multiples: np.tile(input, as_tuple(multiples)))
+def _check_multiples(count: int, rank: int) -> None:
+    if count != rank:
+        raise ValueError(
+            f"Expected multiples argument to be a vector of length {rank} but got length {count}"
+        )
+
+
+@tile.kernel
+def _(input: Array, multiples: Array) -> Array:
+    _check_multiples(len(multiples), input.ndim)
+    return np.tile(input, as_tuple(multiples))
 
 
 @tile.specialize

@@ -1,7 +1,7 @@
 """Look up the kernel that an executor runs for an operation.
 
 If the rank of an input is unknown during the trace, shape inference cannot reject the input. The kernel then
-repeats the inference at run time, once for each combination of shapes.
+repeats the inference at run time, once for each combination of shapes. LENIENT kernels do so for unknown sizes, too.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...ir.graph import Constant, Operation
+from ...ir.traits import LENIENT
 from ...ir.value_types import TensorType
 from . import narrow_floats
 from .op_families import Elementwise
@@ -20,13 +21,16 @@ _MOST_SHAPES = 64
 
 
 def kernel_of(operation: Operation) -> Callable[..., Any]:
-    """Return the kernel of an operation; it checks its inputs if their ranks are unknown in the graph."""
+    """Return the kernel of an operation; it checks its inputs if the graph knows too little of their shapes."""
     compute = narrow_floats.kernel_of(operation)
     if isinstance(operation.op, Elementwise):
         return compute
     specs = [operand.spec for operand in operation.inputs]
     tensors = [spec for spec in specs if isinstance(spec, TensorType)]
-    is_vague = len(tensors) == len(specs) and any(spec.shape is None for spec in tensors)
+    is_lenient = operation.op.has(LENIENT)
+    is_vague = len(tensors) == len(specs) and any(
+        spec.shape is None or (is_lenient and None in spec.shape) for spec in tensors
+    )
     return _checked(compute, operation) if is_vague else compute
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from ... import errors
 from ...core import shapes
 from ...core.export import export
+from ...ir.traits import LENIENT
 from ...ir.value_types import TensorType
 from ..arrays.concat_split import concat, stack
 from ..arrays.creation import zeros_like
@@ -29,7 +30,7 @@ from .inverse_and_det import SOLVABLE
 
 
 @export("linalg.banded_triangular_solve")
-@op
+@op(traits=LENIENT)
 def banded_triangular_solve(
     bands: Same, rhs: Same, lower: bool = True, adjoint: bool = False, name: Name = None
 ) -> TensorType:

@@ -17,7 +17,7 @@ from ...core.export import export
 from ...core.tensor import Tensor
 from ...ir import batching
 from ...ir.graph import Operand
-from ...ir.traits import TOTAL
+from ...ir.traits import LENIENT, TOTAL
 from ...ir.value_types import TensorType
 from ..arrays.creation import zeros_like
 from ..framework.attribute_parsers import Axis
@@ -208,7 +208,7 @@ def adjoint(matrix: TensorLike, name: Name = None) -> Tensor:
 
 
 @export("linalg.cross")
-@op
+@op(traits=LENIENT)
 def cross(a: Same, b: Same, name: Name = None) -> TensorType:
     """Return the cross product of vectors of three numbers along the last axis.
 

@@ -14,6 +14,7 @@ from ...core.conversion import TensorLike
 from ...core.export import export
 from ...core.tensor import Tensor
 from ...ir.batching import Batch
+from ...ir.traits import LENIENT
 from ...ir.value_types import TensorType
 from ..arrays.creation import identity_matrix, ones
 from ..arrays.reshape import fitted
@@ -40,7 +41,7 @@ def einsum(equation: str, *inputs: TensorLike, name: Name = None, optimize: Any 
     return einsum_op(list(inputs), equation, name)  # type: ignore[no-any-return]
 
 
-@op(name="einsum")
+@op(name="einsum", traits=LENIENT)
 def einsum_op(inputs: Inputs, equation: str, name: Name = None) -> TensorType:
     """Compute `einsum`.
 

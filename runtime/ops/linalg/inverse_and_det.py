@@ -20,6 +20,7 @@ from ...core.export import export
 from ...core.tensor import Tensor
 from ...ir import batching
 from ...ir.graph import Operand
+from ...ir.traits import LENIENT
 from ...ir.value_types import TensorType
 from ...kernels import blas_limit
 from ...kernels.blas import triangular_solver
@@ -263,7 +264,7 @@ def _(dy: Any, y: Any, matrix: Any, rhs: Any, adjoint: bool) -> Any:
 
 
 @export("linalg.triangular_solve")
-@op(batch=batching.all_with_rows)
+@op(batch=batching.all_with_rows, traits=LENIENT)
 def triangular_solve(
     matrix: Same, rhs: Same, lower: bool = True, adjoint: bool = False, name: Name = None
 ) -> TensorType:

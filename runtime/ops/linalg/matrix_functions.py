@@ -16,6 +16,7 @@ from ...core import shapes
 from ...core.conversion import TensorLike, convert_to_tensor
 from ...core.export import export
 from ...core.tensor import Tensor
+from ...ir.traits import LENIENT
 from ...ir.value_types import TensorType
 from ...kernels.loops import iterate
 from ..arrays.concat_split import concat
@@ -98,7 +99,7 @@ def _(dys: Any, ys: Any, tensor: Any) -> Any:
 
 
 @export("linalg.expm")
-@op
+@op(traits=LENIENT)
 def expm(input: Input, name: Name = None) -> TensorType:
     """Return the exponential of square matrices: the sum of `matrix ** k / k!`.
 
@@ -157,7 +158,7 @@ def _(dy: Any, y: Any, input: Any) -> Any:
 
 
 @export("linalg.sqrtm", "matrix_square_root")
-@op
+@op(traits=LENIENT)
 def sqrtm(input: Input, name: Name = None) -> TensorType:
     """Return the principal square root of square matrices: `root @ root == input`.
 
@@ -191,7 +192,7 @@ matrix_square_root = sqrtm
 
 
 @export("linalg.logm")
-@op
+@op(traits=LENIENT)
 def logm(input: Input, name: Name = None) -> TensorType:
     """Return the principal logarithm of square matrices of complex numbers: `expm(logm(a)) == a`.
 

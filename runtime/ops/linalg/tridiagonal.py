@@ -15,6 +15,7 @@ from ...core import shapes
 from ...core.conversion import TensorLike, convert_to_tensor
 from ...core.export import export
 from ...core.tensor import Tensor
+from ...ir.traits import LENIENT
 from ...ir.value_types import TensorType
 from ..arrays.concat_split import concat, stack
 from ..arrays.creation import zeros_like
@@ -116,7 +117,7 @@ def tridiagonal_solve(
     return tridiagonal_solution(rows, right, name)  # type: ignore[no-any-return]
 
 
-@op
+@op(traits=LENIENT)
 def tridiagonal_solution(diagonals: Same, rhs: Same, name: Name = None) -> TensorType:
     """Compute `tridiagonal_solve` for compact diagonals and matrices `rhs`.
 

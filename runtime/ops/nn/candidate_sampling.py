@@ -18,6 +18,7 @@ from ...core import shapes
 from ...core.conversion import TensorLike
 from ...core.export import export
 from ...core.tensor import Tensor
+from ...ir.traits import LENIENT
 from ...ir.value_types import TensorType
 from ...kernels.random import seeds
 from ...kernels.random.philox import Stream
@@ -245,7 +246,7 @@ def _alias(weights: Array) -> tuple[list[float], list[int]]:
     return chances, others
 
 
-@op
+@op(traits=LENIENT)
 def all_candidates(
     true_classes: Ints, num_true: int, num_sampled: int, name: Name = None
 ) -> tuple[TensorType, ...]:

@@ -19,7 +19,7 @@ from ...core import shapes
 from ...core.export import export
 from ...core.tensor import EagerTensor, Tensor
 from ...ir.builder import current
-from ...ir.traits import TOTAL
+from ...ir.traits import LENIENT, TOTAL
 from ...ir.value_types import TensorType
 from ...kernels.random import distributions, permutations, rejection_samplers, seeds
 from ..arrays.reshape import fitted
@@ -265,7 +265,7 @@ seeded_categorical.no_gradient("the drawn integers are discrete")
 
 
 @export("random_index_shuffle")
-@op
+@op(traits=LENIENT)
 def random_index_shuffle(
     index: Ints, seed: Ints, max_index: Ints, rounds: int = 4, name: Name = None
 ) -> TensorType:

@@ -14,6 +14,7 @@ from ...core import shapes
 from ...core.export import export
 from ...ir import batching
 from ...ir.graph import Operand
+from ...ir.traits import LENIENT
 from ...ir.value_types import TensorType
 from ..framework.attribute_parsers import Axis
 from ..framework.op import Input, Name, Same, op
@@ -87,7 +88,7 @@ def back_through_products(dy: Any, x: Any, axis: int, exclusive: bool, reverse: 
     return conj(cumprod(x, axis, True, reverse)) * sums
 
 
-@op
+@op(traits=LENIENT)
 def recurrence(x: Same, factors: Same, axis: Axis, reverse: bool = False, name: Name = None) -> TensorType:
     """Compute the scan `y[i] = x[i] + factors[i] * y[i - 1]`, from the end if `reverse`.
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes, errors
+from ...ir.traits import LENIENT
 from ...ir.value_types import TensorType
 from ..framework.attribute_parsers import Axes
 from ..framework.op import Input, Name, Tensors, op
@@ -21,7 +22,7 @@ Array = Any
 _TYPES = (dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64, dtypes.string)
 
 
-@op(name="decode_csv")
+@op(name="decode_csv", traits=LENIENT)
 def csv_columns(
     records: Input,
     record_defaults: Tensors,

@@ -8,6 +8,7 @@ import numpy as np
 
 from ... import dtypes
 from ...core import shapes
+from ...ir.traits import LENIENT
 from ...ir.value_types import TensorType
 from ..framework.op import Name, Tensors, op
 from ..framework.op_families import require_dtype
@@ -22,7 +23,7 @@ _FEATURES = frozenset({dtypes.string, dtypes.int32, dtypes.int64})
 _FACTOR = np.uint64(0xC6A4A7935BD1E995)
 
 
-@op
+@op(traits=LENIENT)
 def hash_features(features: Tensors, num_buckets: int, hash_key: int, name: Name = None) -> TensorType:
     """Return one number for the elements of all `features` at the same place: strings or integers.
 

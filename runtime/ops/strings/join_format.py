@@ -12,6 +12,7 @@ from ... import dtypes, errors
 from ...core import shapes
 from ...core.export import export
 from ...core.tensor import Tensor
+from ...ir.traits import LENIENT
 from ...ir.value_types import TensorType
 from ...kernels.orders import stable_order
 from ..framework.attribute_parsers import Axes
@@ -69,7 +70,7 @@ def _(inputs: Array, axis: Any, keepdims: bool, separator: str) -> Array:
 
 
 @export("strings.unsorted_segment_join")
-@op
+@op(traits=LENIENT)
 def unsorted_segment_join(
     inputs: Input, segment_ids: Input, num_segments: Input, separator: str = "", name: Name = None
 ) -> TensorType:

@@ -16,6 +16,7 @@ from ...core import shapes
 from ...core.conversion import is_tensor_like
 from ...core.export import export
 from ...core.tensor import Tensor
+from ...ir.traits import LENIENT
 from ...ir.value_types import TensorType
 from ...kernels.strings.packed import cut, lengths, packed
 from ..arrays.concat_split import unstack
@@ -50,7 +51,7 @@ def join(inputs: Any, separator: str = "", name: Name = None) -> Tensor:
     return string_join(unstack(inputs) if is_tensor_like(inputs) else inputs, separator, name)  # type: ignore[no-any-return]
 
 
-@op
+@op(traits=LENIENT)
 def string_join(inputs: Inputs, separator: str = "", name: Name = None) -> TensorType:
     """Compute `join`.
 
