@@ -41,7 +41,9 @@ class OperationBatch:
 
     def call(self, *tensors: Any, **changed: Any) -> Any:
         op, attrs = self.operation.op, {**self.operation.attrs, **changed}
-        given = dict(zip((op.parameters[i] for i, _ in op._inputs), op.grouped(list(tensors)), strict=True))
+        given = dict(
+            zip((op.parameters[i] for i, _ in op.operand_parameters), op.grouped(list(tensors)), strict=True)
+        )
         assert isinstance(op, Op)
         return op(**given, **attrs)
 

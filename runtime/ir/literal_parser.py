@@ -83,7 +83,7 @@ def _read_scalar(line: Line) -> Any:
 
 
 def read_attributes(line: Line, op: OpDef) -> dict[str, Any]:
-    readers = {name: reader for _, name, reader in op._attributes}
+    readers = {name: reader for _, name, reader in op.attribute_parameters}
     attrs = {}
     while True:
         token = line.next

@@ -31,12 +31,12 @@ class OpDef(FactRecord):
     optional: frozenset[str] = frozenset()
 
     # Positions of parameters: the operands with their annotations, and the attributes with their names and readers.
-    _inputs: list[tuple[int, str]]
-    _attributes: list[tuple[int, str, Callable[[Any], Any]]]
-    _group: int | None  # which operand is a list
+    operand_parameters: list[tuple[int, str]]
+    attribute_parameters: list[tuple[int, str, Callable[[Any], Any]]]
+    group: int | None  # which operand is a list
     _operands_first: bool
-    _required: int  # the number of parameters without a default
-    _defaults: tuple[Any, ...]
+    required_count: int  # the number of parameters without a default
+    default_values: tuple[Any, ...]
 
     def __init__(
         self,
@@ -116,28 +116,35 @@ class OpDef(FactRecord):
         """Return the result's TensorType, or a tuple of them, by the inference rule."""
         if self._operands_first:
             return self.rule(*self.grouped(operands), **attrs)
-        given = dict(zip((self.parameters[i] for i, _ in self._inputs), self.grouped(operands), strict=True))
+        given = dict(
+            zip((self.parameters[i] for i, _ in self.operand_parameters), self.grouped(operands), strict=True)
+        )
         return self.rule(**given, **attrs)
 
     def grouped(self, arrays: list[Any]) -> list[Any]:
         """Return flat inputs grouped as the rule and the kernel take them: those of an `Inputs` argument in a list."""
-        position = self._group
+        position = self.group
         if position is None:
             return arrays
-        end = len(arrays) - (len(self._inputs) - position - 1)
+        end = len(arrays) - (len(self.operand_parameters) - position - 1)
         return [*arrays[:position], arrays[position:end], *arrays[end:]]
 
     @functools.cached_property
     def input_names(self) -> list[str]:
         """Return the names of the parameters that are inputs."""
-        return [self.parameters[i] for i, _ in self._inputs]
+        return [self.parameters[i] for i, _ in self.operand_parameters]
 
     @functools.cached_property
     def defaults(self) -> Mapping[str, Any]:
         """Return the default values of parameters."""
-        return dict(zip(self.parameters[self._required :], self._defaults, strict=True))
+        return dict(zip(self.parameters[self.required_count :], self.default_values, strict=True))
 
     @functools.cached_property
-    def _usual_attributes(self) -> Mapping[str, Any]:
-        """Return the attributes of a bare call."""
-        return {name: reader(self._defaults[i - self._required]) for i, name, reader in self._attributes}
+    def attribute_defaults(self) -> dict[str, Any]:
+        """Return the values of the attributes with a default, which are all attributes of a bare call."""
+        first = self.required_count
+        return {
+            name: reader(self.default_values[i - first])
+            for i, name, reader in self.attribute_parameters
+            if i >= first
+        }

@@ -12,7 +12,7 @@ from .lexer import GraphSyntaxError, Line, Token
 from .literal_parser import BOOLS, attributes_next, read_attributes, read_constant, read_spec, read_specs
 from .literal_printer import decode
 from .op_def import OpDef
-from .printer import defaults, expected_specs
+from .printer import expected_specs
 from .structured import region_labels
 from .value_types import AnySpec, TensorType
 
@@ -172,7 +172,7 @@ class _Reader:
             callee = line.next
             callees.append(self.module.graph(line.name("the name of a graph"), line, callee.column))
         inputs = self._operands(line, scope)
-        attrs = dict(defaults(op)) | (read_attributes(line, op) if line.accept("[") else {})
+        attrs = op.attribute_defaults | (read_attributes(line, op) if line.accept("[") else {})
         specs = read_specs(line) if line.accept(":") else []
         line.end()
         if len(specs) != len(name_tokens):

@@ -24,14 +24,11 @@ region is printed with its type if that differs from the operand's type.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from .graph import Constant, Graph, Operand, Operation, Value
 from .literal_printer import data_key, data_lines, show_attribute, show_constant
 from .names import Names, plain
-from .op_def import OpDef
 from .structured import is_call, region_labels
 from .value_types import AnySpec
 
@@ -44,13 +41,6 @@ def print_graph(graph: Graph) -> str:
     printer = Printer()
     printer.add(graph)
     return "\n".join(printer.lines) + "\n"
-
-
-@functools.cache
-def defaults(op: OpDef) -> dict[str, Any]:
-    """Return the default values of the optional attributes of `op`."""
-    first = op._required
-    return {name: reader(op._defaults[i - first]) for i, name, reader in op._attributes if i >= first}
 
 
 class Printer:
@@ -172,7 +162,7 @@ def expected_specs(operands: Sequence[Operand], count: int) -> list[AnySpec] | N
 
 
 def _attributes(operation: Operation) -> str:
-    usual = defaults(operation.op)
+    usual = operation.op.attribute_defaults
     texts = []
     for name, value in sorted(operation.attrs.items()):
         text = show_attribute(value)

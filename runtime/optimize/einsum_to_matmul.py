@@ -43,7 +43,7 @@ def _einsum(operation: Operation, walk: Rewriter) -> Found:
     a, is_a_turned = _matrices(walk, factors[first], terms[first], batch, *rows, *summed)
     b, is_b_turned = _matrices(walk, factors[second], terms[second], batch, *summed, *columns)
     turned = {"transpose_a": is_a_turned, "transpose_b": is_b_turned}
-    product = walk.add(matmul_op, [a, b], {**matmul_op._usual_attributes, **turned})
+    product = walk.add(matmul_op, [a, b], {**matmul_op.attribute_defaults, **turned})
     return (_in_order(walk, product, [*batch, *rows, *columns], result),)
 
 

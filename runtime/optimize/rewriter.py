@@ -126,7 +126,7 @@ class Rewriter:
         there if it ran.
         """
         origin = self.current
-        given = op._usual_attributes if attrs is None else attrs
+        given = op.attribute_defaults if attrs is None else attrs
         try:
             spec: TensorType = op.infer(list(inputs), given)
         except (errors.OpError, *OF_COMPUTING) as error:

@@ -91,7 +91,7 @@ def _different(examples: Sequence[Any]) -> list[Any]:
 
 def _data(op: Op, arrays: Sequence[Any]) -> list[int]:
     """The numbers of the operands that are data of one dtype."""
-    kinds = [kind for _, kind in op._inputs]
+    kinds = [kind for _, kind in op.operand_parameters]
     if any(kind in ("Inputs", "Tensors") for kind in kinds):
         place = next(i for i, kind in enumerate(kinds) if kind in ("Inputs", "Tensors"))
         count = len(arrays) - len(kinds) + 1

@@ -82,12 +82,7 @@ class _Maker:
     def add(self, name: str, operands: list[Operand], attrs: dict[str, Any] | None = None) -> Value:
         op = find(name)
         assert op is not None
-        usual = {
-            name: reader(op._defaults[i - op._required])
-            for i, name, reader in op._attributes
-            if i >= op._required
-        }
-        attrs = usual | (attrs or {})
+        attrs = op.attribute_defaults | (attrs or {})
         value = Value(name, op.infer(operands, attrs))
         self.operations.append(Operation(op, tuple(operands), attrs, (value,)))
         self.pool.append(value)

@@ -81,7 +81,7 @@ def as_array(value: Any) -> Any:
 def operation(call: Call, number: int) -> tuple[Operation, list[Value], list[Any]]:
     """Return a call of an operation, its inputs and their values; integers after the first operand are constants."""
     arrays = [as_array(array) for array in call.arrays]
-    kinds = [kind for _, kind in call.op._inputs]
+    kinds = [kind for _, kind in call.op.operand_parameters]
     starts_with_shape = kinds[:1] == ["Ints"] and set(kinds) != {"Ints"}
     operands: list[Any] = []
     for place, array in enumerate(arrays):

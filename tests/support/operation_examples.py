@@ -108,7 +108,7 @@ def as_operation(call: Call, number: int) -> tuple[Operation, list[Value], list[
     if any(array.dtype.kind not in "biufc" for array in arrays):
         return None
     operands: list[Any] = []
-    kinds = [kind for _, kind in call.op._inputs]
+    kinds = [kind for _, kind in call.op.operand_parameters]
     starts_with_shape = kinds[:1] == ["Ints"] and set(kinds) != {"Ints"}
     for place, array in enumerate(arrays):
         if (place or starts_with_shape) and array.dtype.kind in "iu":

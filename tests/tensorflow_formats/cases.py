@@ -68,7 +68,7 @@ def _different(found: list[Call]) -> list[Call]:
 def program_of(call: Call) -> tuple[Program, list[Any]]:
     """Return a call as a program; shapes and other integers of that kind are constants."""
     arrays = [np.asarray(array) for array in call.arrays]
-    kinds = [kind for _, kind in call.op._inputs]
+    kinds = [kind for _, kind in call.op.operand_parameters]
     is_grouped = "Inputs" in kinds or "Tensors" in kinds
     operands: list[Any] = []
     for number, array in enumerate(arrays):

@@ -28,7 +28,7 @@ def checked_attributes(op: OpDef, given: Mapping[str, Any]) -> dict[str, Any]:
 
     Raises ValueError, which names the attribute.
     """
-    readers = {name: reader for _, name, reader in op._attributes}
+    readers = {name: reader for _, name, reader in op.attribute_parameters}
     unknown = given.keys() - readers.keys()
     if unknown:
         raise ValueError(f"{op.name} has no attribute {min(unknown)!r}")
@@ -44,7 +44,7 @@ def checked_attributes(op: OpDef, given: Mapping[str, Any]) -> dict[str, Any]:
 
 def check_results(op: OpDef, attrs: Mapping[str, Any], count: int) -> None:
     """Raise ValueError if an attribute requires more than `count` results, before the rule creates all of them."""
-    for _, name, reader in op._attributes:
+    for _, name, reader in op.attribute_parameters:
         if reader is read_results and attrs[name] > count:
             raise ValueError(f"{op.name} gives {attrs[name]} results by its `{name}`, not {count}")
 
@@ -92,8 +92,8 @@ def _check_dtype(op: OpDef, operand: Operand, wanted: dtypes.DType) -> None:
 
 def _kinds_of(op: OpDef, count: int) -> list[str]:
     """Return the kind of each of `count` operands; the operands of a list have the list's kind."""
-    kinds = [kind for _, kind in op._inputs]
-    position = op._group
+    kinds = [kind for _, kind in op.operand_parameters]
+    position = op.group
     if position is not None and count >= len(kinds) - 1:
         kinds[position : position + 1] = [kinds[position]] * (count - len(kinds) + 1)
     if len(kinds) != count:

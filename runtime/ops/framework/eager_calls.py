@@ -355,13 +355,13 @@ def _kernel(
         special = op.special(list(map(_fixed, inputs)), **attributes)
         if special is not None:
             return special, ()
-    tail = _positional(compute, len(op._inputs), attributes)
+    tail = _positional(compute, len(op.operand_parameters), attributes)
     if tail is None:
         compute, tail = functools.partial(compute, **attributes), ()
-    if op._group is None:
+    if op.group is None:
         return compute, tail
-    size = len(inputs) - len(op._inputs) + 1
-    return _grouping(compute, op._group, op._group + size), tail
+    size = len(inputs) - len(op.operand_parameters) + 1
+    return _grouping(compute, op.group, op.group + size), tail
 
 
 def _positional(compute: Any, count: int, attributes: Mapping[str, Any]) -> tuple[Any, ...] | None:

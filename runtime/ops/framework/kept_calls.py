@@ -49,9 +49,9 @@ def eager_call(
     by parameter, and `tensors` the inputs.
     """
     named = [op.parameters.index(name) for name in names]
-    order = [i for i in named if any(i == position for position, _ in op._inputs)]
+    order = [i for i in named if any(i == position for position, _ in op.operand_parameters)]
     items: list[Any] = []
-    for i, kind in op._inputs:
+    for i, kind in op.operand_parameters:
         value = values[i]
         items.extend(value if kind in ("Inputs", "Tensors") and type(value) in LISTS else [value])
     inputs = list(map(_operand, items, tensors))
@@ -105,7 +105,7 @@ def operand_dtypes(
     """
     found: list[Any] = [None] * len(values)
     at = 0
-    for i, kind in op._inputs:
+    for i, kind in op.operand_parameters:
         if kind in ("Inputs", "Tensors"):
             at += len(values[i]) if type(values[i]) in LISTS else 1
         else:
@@ -125,7 +125,7 @@ def packed_dtypes(
     """
     found: list[Any] = [None] * len(values)
     at = 0
-    for i, kind in op._inputs:
+    for i, kind in op.operand_parameters:
         x = values[i]
         if kind in ("Inputs", "Tensors"):
             at += len(x) if type(x) in LISTS else 1

@@ -133,7 +133,7 @@ class Op(CallSlot, Signature):
             raise ValueError(f"there is an operation {self.name!r} already")
         REGISTRY[self.name] = self
         self._calls: dict[Any, EagerCall | Elements | Dtypes | int | None] = {}
-        self._takes_variables = any(kind == "Ref" for _, kind in self._inputs)
+        self._takes_variables = any(kind == "Ref" for _, kind in self.operand_parameters)
         self.__call__ = native.caller(self) if native else self._call  # type: ignore[method-assign]
 
     def __reduce__(self) -> Any:
@@ -184,7 +184,7 @@ class Op(CallSlot, Signature):
         is_bare = len(args) == self._bare and not kwargs and self._are_ready(args)
         values = list(args) if is_bare else self._bind(args, kwargs)
         if is_bare:
-            tensors, attrs = values, self._usual_attributes
+            tensors, attrs = values, self.attribute_defaults
         else:
             try:
                 tensors = self._tensors(values)
@@ -212,7 +212,7 @@ class Op(CallSlot, Signature):
             return results
         requested_name = None if is_bare or self._name_position is None else values[self._name_position]
         return self._weakened(
-            self.record(builder, tensors, attrs, requested_name), values[: len(self._inputs)]
+            self.record(builder, tensors, attrs, requested_name), values[: len(self.operand_parameters)]
         )
 
     def _keep(
@@ -231,7 +231,8 @@ class Op(CallSlot, Signature):
         if late_binding.dynamic_axes.takes(self, given):
             return late_binding.dynamic_axes.along(self, given)
         late = next(
-            (name for _, name, _ in self._attributes if isinstance(given[name], SymbolicTensor)), None
+            (name for _, name, _ in self.attribute_parameters if isinstance(given[name], SymbolicTensor)),
+            None,
         )
         if late is None:
             raise error
@@ -243,7 +244,7 @@ class Op(CallSlot, Signature):
 
     def _weakened(self, result: Any, values: Sequence[Any]) -> Any:
         """Mark the result's dtype as weak if all of `values` are constants or have weak dtypes."""
-        if not self._attributes and isinstance(result, SymbolicTensor):
+        if not self.attribute_parameters and isinstance(result, SymbolicTensor):
             origin = weak_origin(values)
             if origin is not None and result.dtype is origin.dtype:
                 result._weak_from = origin

@@ -112,11 +112,11 @@ class Elementwise(Op):
             facts["traits"] |= ELEMENTWISE
         facts.setdefault("batch", elementwise)
         super().__init__(rule, expression=expression, **facts)
-        self.element_operands = len(self._inputs)
+        self.element_operands = len(self.operand_parameters)
         self.kernel(compute)
         self._kernel = self.compute
         self._taken: set[Any] = set()
-        self._kept = KeptAttributes({}, (None,) * len(self._inputs))
+        self._kept = KeptAttributes({}, (None,) * len(self.operand_parameters))
 
     def _eager_fields(self, count: int, on_numbers: bool = False) -> tuple[Any, ...]:
         """Return `_fields`, and what the C function reads of an operation on so many tensors."""
@@ -138,10 +138,10 @@ class Elementwise(Op):
                     spec = self.rule(*operands)
                 except (errors.OpError, *OF_COMPUTING):
                     return super()._call(*args)  # the slow path raises the full error message
-                (value,) = builder.add(self, operands, self._usual_attributes, (spec,))
+                (value,) = builder.add(self, operands, self.attribute_defaults, (spec,))
                 first = operands[0]
                 if spec.dtype.is_integer or first.value is not None or first.elements is not None:
-                    self.set_elements((value,), operands, self._usual_attributes)
+                    self.set_elements((value,), operands, self.attribute_defaults)
                 return self._weakened(SymbolicTensor(value, builder), args)
         return super()._call(*args, **kwargs)
 

@@ -32,8 +32,10 @@ class StructuredOp(Op):
         rule.__name__ = name
         rule.__doc__ = doc
         super().__init__(rule, name)
-        self._attributes = [(i, each, READERS[kind]) for i, (each, kind) in enumerate(attributes.items())]
-        self._required = len(attributes)
+        self.attribute_parameters = [
+            (i, each, READERS[kind]) for i, (each, kind) in enumerate(attributes.items())
+        ]
+        self.required_count = len(attributes)
         self.optional = frozenset(attributes)
         self._bare = None  # created from regions, never by a direct call
 

@@ -44,25 +44,29 @@ class Signature(OpDef):
         self.parameters = code.co_varnames[: code.co_argcount]
         kinds = [str(rule.__annotations__.get(name, "Input")) for name in self.parameters]
         defaults = rule.__defaults__ or ()
-        self._required = len(self.parameters) - len(defaults)
-        self._defaults = defaults
-        self._inputs = [(i, kinds[i]) for i in range(len(kinds)) if kinds[i] in _OPERANDS]
-        self._attributes = [
+        self.required_count = len(self.parameters) - len(defaults)
+        self.default_values = defaults
+        self.operand_parameters = [(i, kinds[i]) for i in range(len(kinds)) if kinds[i] in _OPERANDS]
+        self.attribute_parameters = [
             (i, self.parameters[i], self._reader(self.parameters[i], kinds[i]))
             for i in range(len(kinds))
             if kinds[i] not in _OPERANDS and kinds[i] != "Name"
         ]
         self._name_position = kinds.index("Name") if "Name" in kinds else None
-        self._operands_first = [i for i, _ in self._inputs] == list(range(len(self._inputs)))
+        self._operands_first = [i for i, _ in self.operand_parameters] == list(
+            range(len(self.operand_parameters))
+        )
         groups = [
-            position for position, (_, kind) in enumerate(self._inputs) if kind in ("Inputs", "Tensors")
+            position
+            for position, (_, kind) in enumerate(self.operand_parameters)
+            if kind in ("Inputs", "Tensors")
         ]
-        self._group = groups[0] if groups else None
-        self._same = [i for i, kind in self._inputs if kind == "Same"]
+        self.group = groups[0] if groups else None
+        self._same = [i for i, kind in self.operand_parameters if kind == "Same"]
         # A bare call passes tensors for the inputs only: all other parameters have defaults.
-        single = {kind for _, kind in self._inputs} <= {"Input", "Same"}
-        can_be_bare = single and self._operands_first and self._required <= len(self._inputs)
-        self._bare = len(self._inputs) if can_be_bare else None
+        single = {kind for _, kind in self.operand_parameters} <= {"Input", "Same"}
+        can_be_bare = single and self._operands_first and self.required_count <= len(self.operand_parameters)
+        self._bare = len(self.operand_parameters) if can_be_bare else None
 
     def _reader(self, parameter: str, kind: str) -> Callable[[Any], Any]:
         if kind not in READERS:
@@ -81,7 +85,7 @@ class Signature(OpDef):
         parameters = self.parameters
         if len(args) > len(parameters):
             raise TypeError(f"{self.name}() takes {len(parameters)} arguments but {len(args)} were given")
-        values = [*args, *self._defaults[max(len(args) - self._required, 0) :]]
+        values = [*args, *self.default_values[max(len(args) - self.required_count, 0) :]]
         if not kwargs and len(values) == len(parameters):
             return values
         given = dict(zip(parameters, args, strict=False))
@@ -90,7 +94,7 @@ class Signature(OpDef):
                 what = "got multiple values for" if name in given else "got an unexpected keyword"
                 raise TypeError(f"{self.name}() {what} argument {name!r}")
             given[name] = value
-        missing = [name for name in parameters[: self._required] if name not in given]
+        missing = [name for name in parameters[: self.required_count] if name not in given]
         if missing:
             raise TypeError(f"{self.name}() missing required argument {missing[0]!r}")
         return [given[name] if name in given else self.defaults[name] for name in parameters]
@@ -111,7 +115,7 @@ class Signature(OpDef):
         """Return the inputs, flat, converted from the parameters' values."""
         hint: dtypes.DType | None = None
         tensors: list[Any] = []
-        for i, kind in self._inputs:
+        for i, kind in self.operand_parameters:
             if kind == "Input":
                 tensors.append(self._tensor(values[i], i, None))
             elif kind == "Ints":
@@ -143,7 +147,7 @@ class Signature(OpDef):
         except (TypeError, ValueError) as error:
             fix = (
                 _fix_of_sizes(value)
-                if (position, "Ints") in self._inputs
+                if (position, "Ints") in self.operand_parameters
                 else self._fix_of_dtype(value, hint)
             )
             raise type(error)(f"{self.name}, argument `{self.parameters[position]}`: {error}{fix}") from None
@@ -159,10 +163,12 @@ class Signature(OpDef):
     def _read_attributes(self, values: list[Any]) -> dict[str, Any]:
         """Return the parsed attributes, from the parameters' values."""
         try:
-            return {name: reader(values[i]) for i, name, reader in self._attributes}
+            return {name: reader(values[i]) for i, name, reader in self.attribute_parameters}
         except (TypeError, ValueError, OverflowError):
             pass  # parse again, to name the attribute; here the error has no other one as its context
-        return {name: self._attribute(name, reader, values[i]) for i, name, reader in self._attributes}
+        return {
+            name: self._attribute(name, reader, values[i]) for i, name, reader in self.attribute_parameters
+        }
 
     def _attribute(self, name: str, reader: Callable[[Any], Any], value: Any) -> Any:
         try:

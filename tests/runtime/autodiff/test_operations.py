@@ -190,8 +190,8 @@ def _takes_and_gives_fractions(name: str) -> bool:
 def _as_fractions(call: Call) -> Call | None:
     """The call with float64 in place of what may be any number; None when the operation does not take that."""
     op = call.op
-    kinds = dict(op._inputs)
-    places = [place for place, _ in op._inputs]
+    kinds = dict(op.operand_parameters)
+    places = [place for place, _ in op.operand_parameters]
     groups = op.grouped(list(call.arrays))
     turned: list[Any] = []
     for place, argument in zip(places, groups, strict=True):
@@ -255,7 +255,7 @@ def every_case(op: Op) -> Iterator[tuple[list[Any], dict[str, Any]]]:
 
 def _bound(op: Op, inputs: list[Any], attrs: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
     flat: list[Any] = []
-    for (_, kind), value in zip(op._inputs, inputs, strict=True):
+    for (_, kind), value in zip(op.operand_parameters, inputs, strict=True):
         values = value if kind in ("Inputs", "Tensors") else [value]
         for item in values:
             flat.append(
@@ -266,11 +266,8 @@ def _bound(op: Op, inputs: list[Any], attrs: dict[str, Any]) -> tuple[list[Any],
                     else None,
                 )
             )
-    filled = {
-        name: reader(attrs[name] if name in attrs else op._defaults[i - op._required])
-        for i, name, reader in op._attributes
-    }
-    return flat, filled
+    given = {name: reader(attrs[name]) for _, name, reader in op.attribute_parameters if name in attrs}
+    return flat, op.attribute_defaults | given
 
 
 def weighted(op: Op, attrs: dict[str, Any], arrays: list[Any], direction: list[Any]) -> Callable[[Any], Any]:

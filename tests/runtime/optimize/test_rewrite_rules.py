@@ -75,8 +75,8 @@ class Side:
         elif op.name in ("equal", "not_equal") and self.law.before is not pattern:
             inner = [dtypes.float32, dtypes.float32]
         inputs = [self.made(part, each) for part, each in zip(pattern.arguments, inner, strict=True)]
-        value = Value(op.name, op.infer(inputs, op._usual_attributes))
-        self.operations.append(Operation(op, tuple(inputs), op._usual_attributes, (value,)))
+        value = Value(op.name, op.infer(inputs, op.attribute_defaults))
+        self.operations.append(Operation(op, tuple(inputs), op.attribute_defaults, (value,)))
         return value
 
 

@@ -29,7 +29,7 @@ def moved(e: Any, operation: Any, *inputs: Any) -> Any:
     """Gather the elements of the operands by the places that the kernel gives; 0 is where it puts a zero."""
     numbered, flat, first = [], [], 1
     dtype = operation.outputs[0].dtype
-    kinds = [kind for _, kind in operation.op._inputs]
+    kinds = [kind for _, kind in operation.op.operand_parameters]
     for kind, ref in zip(kinds, inputs, strict=True):
         if kind != "Ints":
             if ref.shape is None or None in ref.shape:

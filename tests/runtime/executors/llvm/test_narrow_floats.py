@@ -31,18 +31,20 @@ OTHERS = np.random.default_rng(0).permutation(NUMBERS)
 def applied(name: str, inputs: list[Value]) -> Operation | None:
     """Return an elementwise operation on bfloat16; None if it takes other operands, or demands attributes."""
     op = REGISTRY[name]
-    operands = tuple(inputs[: len(op._inputs)])
+    operands = tuple(inputs[: len(op.operand_parameters)])
     try:
-        spec = op.infer(list(operands), op._usual_attributes)
+        spec = op.infer(list(operands), op.attribute_defaults)
     except (TypeError, ValueError, tf.errors.OpError):
         return None
-    return Operation(op, operands, op._usual_attributes, (Value(name, spec),))
+    return Operation(op, operands, op.attribute_defaults, (Value(name, spec),))
 
 
 def test_elementwise_operations_on_all_numbers() -> None:
     inputs = [Value(name, TensorType(dtypes.bfloat16, NUMBERS.shape)) for name in ("x", "y")]
     names = [
-        name for name, op in [*REGISTRY.items()] if element_rule(op) is not None and len(op._inputs) <= 2
+        name
+        for name, op in [*REGISTRY.items()]
+        if element_rule(op) is not None and len(op.operand_parameters) <= 2
     ]
     made = [operation for operation in (applied(name, inputs) for name in names) if operation is not None]
     graph = Graph("all", inputs, made, [operation.outputs[0] for operation in made])

@@ -126,7 +126,7 @@ def test_rules_are_those_of_operations():
 @each_case("name", rule_registry.DIRECT)
 def test_rows_name_the_operands_and_attributes_of_a_node(name):
     op, row = find(name), rule_registry.DIRECT[name]
-    node, attributes = signatures.signature(row.node), {each for _, each, _ in op._attributes}
+    node, attributes = signatures.signature(row.node), {each for _, each, _ in op.attribute_parameters}
     taken = {*row.operands, *row.renamed.values()}
     assert len(row.operands or op.input_names) == len(node.inputs)
     assert taken <= {*op.input_names, *attributes}

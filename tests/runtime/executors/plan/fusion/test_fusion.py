@@ -332,9 +332,9 @@ def step(name: str, dtype: dtypes.DType) -> Operation | None:
     op = REGISTRY[name]
     x = Value("x", TensorType(dtype, (None,)))
     condition = Value("c", TensorType(dtypes.bool_, (None,)))
-    attrs = dict(op._usual_attributes) if op._bare is not None else {}
+    attrs = dict(op.attribute_defaults) if op._bare is not None else {}
     attrs |= {"cast": {"dtype": dtypes.float32}, "leaky_relu": {"alpha": 0.25}}.get(name, {})
-    operands: list[Operand] = [x] * len(op._inputs)
+    operands: list[Operand] = [x] * len(op.operand_parameters)
     if name == "where":
         operands[0] = condition
     try:
@@ -509,7 +509,7 @@ def programs(draw: st.DrawFn) -> Graph:
     operations: list[Operation] = []
 
     def add(name: str, operands: list[Operand], attrs: dict[str, Any] | None = None) -> Value:
-        attrs = dict(REGISTRY[name]._usual_attributes) if attrs is None else attrs
+        attrs = dict(REGISTRY[name].attribute_defaults) if attrs is None else attrs
         value = Value(name, REGISTRY[name].infer(operands, attrs))
         operations.append(Operation(REGISTRY[name], tuple(operands), attrs, (value,)))
         return value
