@@ -39,7 +39,7 @@ class PersistentArray:
     def written(self, index: int, item: Any) -> PersistentArray:
         """Return the version with `item` at `index`, which is at most the length."""
         items = self.items()
-        new = type(self)(items)
+        new = self._version(items)
         self._old = items[index] if index < len(items) else _GONE
         if self._old is _GONE:
             items.append(item)
@@ -52,9 +52,13 @@ class PersistentArray:
         """Return the version without the last element."""
         items = self.items()
         self._old, self._index = items.pop(), len(items)
-        new = type(self)(items)
+        new = self._version(items)
         self._items, self._newer = None, new
         return new
+
+    def _version(self, items: list[Any]) -> PersistentArray:
+        """Return a version that owns a list; what a subclass states about its elements may not hold for these."""
+        return PersistentArray(items)
 
     def _split_off(self) -> None:
         """Give this old version its own copy of the list."""
@@ -87,3 +91,6 @@ class Growing(PersistentArray):
             missing: list[Any] = [None] * (index - len(items))
             return Growing([*items, *missing]).written(index, item)
         return super().written(index, item)
+
+    def _version(self, items: list[Any]) -> PersistentArray:
+        return Growing(items)
