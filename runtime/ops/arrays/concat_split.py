@@ -298,7 +298,7 @@ def split(
     sizes = integers_to_tensor(num_or_size_splits)
     if sizes.shape.rank == 0:
         raise ValueError("Rank-0 tensors are not supported as the num_or_size_splits argument to split.")
-    count = num if sizes.shape.rank is None or sizes.shape[0] is None else sizes.shape[0]
+    count = sizes.shape[:1].num_elements() if num is None else num
     if count is None:
         raise ValueError(f"Cannot infer argument `num` from shape {sizes.shape}")
     return split_sizes(value, sizes, count, axis, name)
@@ -357,15 +357,25 @@ def split_sizes(
     >>> split_sizes([1, 2, 3, 4], [1, 3], 2)[1]
     <tf.Tensor: shape=(3,), dtype=int32, numpy=array([2, 3, 4], dtype=int32)>
     """
+    sizes = integers(size_splits)
+    if sizes is None:
+        sizes = (None,) * num
+    _check_parts(sizes, num)
     if value.shape is None:
         return (TensorType(value.dtype, None),) * num
     dim = shapes.normal_axis(axis, len(value.shape))
-    sizes = integers(size_splits) or (None,) * num
     if None not in sizes and value.shape[dim] is not None:
         sizes = _part_sizes(sizes, value.shape[dim])  # type: ignore[arg-type]
     return tuple(
         TensorType(value.dtype, with_axis(value.shape, dim, None if size == -1 else size)) for size in sizes
     )
+
+
+def _check_parts(sizes: Sequence[int | None], num: int) -> None:
+    if len(sizes) != num:
+        raise ValueError(f"size_splits must have {num} elements, one for each part, but it has {len(sizes)}")
+    if sizes.count(-1) > 1:
+        raise ValueError(f"size_splits may have one -1, for the rest, but it is {list(sizes)}")
 
 
 def _part_sizes(sizes: tuple[int, ...], total: int) -> tuple[int, ...]:
@@ -384,7 +394,9 @@ def _part_sizes(sizes: tuple[int, ...], total: int) -> tuple[int, ...]:
 
 @split_sizes.kernel
 def _(value: Array, size_splits: Array, num: int, axis: int) -> list[Array]:
-    sizes = _part_sizes(as_tuple(size_splits), value.shape[axis])
+    asked = as_tuple(size_splits)
+    _check_parts(asked, num)
+    sizes = _part_sizes(asked, value.shape[axis])
     return _cut(value, sizes, axis)
 
 

@@ -90,6 +90,26 @@ def test_split() -> None:
         tf.split(x, np.array([2**32 + 1, 2]), axis=1)
 
 
+SPLITS = {"eager": None, "plan": {"jit_compile": False}, "native": {"jit_compile": True}}
+
+
+@pytest.mark.parametrize("options", SPLITS.values(), ids=SPLITS.keys())
+def test_the_sizes_of_a_split_are_as_many_as_its_parts_and_one_is_the_rest(options: Any) -> None:
+    """Two sizes of -1 were the rest both: native code read after the end of the tensor."""
+    signature = [tf.TensorSpec([None]), tf.TensorSpec([None], tf.int32)]
+
+    def split(value: Any, sizes: Any) -> Any:
+        return tf.split(value, sizes, num=3)
+
+    run = split if options is None else tf.function(split, input_signature=signature, **options)
+    values = tf.constant([1.0, 2.0, 3.0, 4.0])
+    assert [part.numpy().tolist() for part in run(values, [1, -1, 2])] == [[1], [2], [3, 4]]
+    with refuses("size_splits may have one -1, for the rest"):
+        run(values, [1, -1, -1])
+    with refuses("size_splits must have 3 elements, one for each part, but it has 2"):
+        run(values, [2, 2])
+
+
 @pytest.mark.parametrize(
     ("operation", "shape"),
     [
