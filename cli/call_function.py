@@ -170,9 +170,13 @@ def _misfit(
 ) -> CommandError:
     code = getattr(inspect.unwrap(getattr(f, "python_function", f)), "__code__", None)
     where = Where(code.co_filename, code.co_firstlineno) if code is not None else None
-    strange = [key for key in named if key not in signature.parameters]
-    fix = suggestion(strange[0], signature.parameters) if strange else ""
-    if not fix and "." in name and next(iter(signature.parameters), None) == "self":
+    parameters = signature.parameters
+    takes_any = any(each.kind is each.VAR_KEYWORD for each in parameters.values())
+    strange = [] if takes_any else [key for key in named if key not in parameters]
+    if strange:  # Python names a missing argument instead, even if this is its misspelled name
+        reason = f"got an unexpected keyword argument '{strange[0]}'"
+    fix = suggestion(strange[0], parameters) if strange else ""
+    if not fix and "." in name and next(iter(parameters), None) == "self":
         fix = f"name a function that makes a {name.rpartition('.')[0]} and calls the method: `self` is an argument here"
     takes = signature.replace(return_annotation=inspect.Signature.empty)
     return problem(

@@ -6,7 +6,6 @@ agc explore model.py::fit 27 --serve           the same in a browser, made anew 
 
 from __future__ import annotations
 
-import ast
 import os
 import subprocess
 import sys
@@ -20,7 +19,7 @@ import click
 
 from . import call_function, output, sources, user_code
 from .arguments import parse
-from .errors import BAD_USAGE, FAILED, OK, CommandError, listing, problem
+from .errors import BAD_USAGE, FAILED, OK, problem
 from .options import SpelledCommand
 
 HELP = """Write one HTML page that shows a function from source to plan.
@@ -71,7 +70,7 @@ def command(
 ) -> Callable[[], int]:
     path, function = sources.split_target(target)
     if function is None:
-        raise _without_function(target, by_name)
+        raise sources.without_function("explore", target, by_name)
     if serve and path == sources.STDIN:
         raise problem(BAD_USAGE, "--serve cannot read stdin again", fix="save the program to a file")
     if serve and out is not None:
@@ -85,20 +84,6 @@ def command(
     texts = (*named, *args)
     return partial(
         explore, path, function, texts, by_name=by_name, out=out, native=native, run=not no_run, live=live
-    )
-
-
-def _without_function(target: str, by_name: bool) -> CommandError:
-    """Return the error for a target without a function; it lists those of a file."""
-    known: list[str] = []
-    if not by_name and target != sources.STDIN:
-        tree = sources.parse(sources.read(target))
-        known = [each.name for each in tree.body if isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef))]
-    return problem(
-        BAD_USAGE,
-        f"`agc explore` shows one function, and `{target}` names none",
-        why=f"the functions are: {listing(known)}" if known else "",
-        fix=f"agc explore {target}::{known[0] if known else 'FUNCTION'}",
     )
 
 

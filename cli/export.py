@@ -161,9 +161,7 @@ def _source(target: str, by_name: bool) -> Callable[[], tuple[Any, str | None]]:
         return lambda: (file, function)
     if function is None:
         if by_name or file.endswith(".py"):
-            raise problem(
-                BAD_USAGE, f"`{target}` names no function", fix=f"agc export {target}::FUNCTION ..."
-            )
+            raise sources.without_function("export", target, by_name)
         return lambda: (file, None)
     load = call_function.loader(file, by_name)
     return lambda: (call_function.find(load(), function, file), None)

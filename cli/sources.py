@@ -20,6 +20,7 @@ from typing import NamedTuple
 from agc.autograph.errors import Where
 
 from .errors import (
+    BAD_USAGE,
     FAILED,
     NO_FUNCTION,
     NOT_PYTHON,
@@ -257,4 +258,18 @@ def no_function(name: str, label: str, known: list[str]) -> CommandError:
         Where(label),
         why=f"the functions are: {listing(known)}" if known else "no functions are defined there",
         fix=suggestion(name, known),
+    )
+
+
+def without_function(command: str, target: str, by_name: bool) -> CommandError:
+    """Return the error of a command for a target without a function; it lists the functions of a file."""
+    known: list[str] = []
+    if not by_name and target != STDIN:
+        tree = parse(read(target))
+        known = [each.name for each in tree.body if isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    return problem(
+        BAD_USAGE,
+        f"`agc {command}` needs one function, and `{target}` names none",
+        why=f"the functions are: {listing(known)}" if known else "",
+        fix=f"agc {command} {target}::{known[0] if known else 'FUNCTION'}",
     )

@@ -45,7 +45,7 @@ def test_a_graph_file_is_exported_and_verified(agc, file, tmp_path):
         (["::scaled", "--input", "x=float7[]", "-o", "f.txt"], "there is no dtype `float7`"),
         (["::scaled", "--input", "x=int32[a b]", "-o", "f.txt"], "`a b` is not a size"),
         (["::scaled", "1", "2", "3", "-o", "f.txt"], "the arguments do not fit `scaled`"),
-        (["", "-o", "f.txt"], "names no function"),
+        (["", "-o", "f.txt"], "needs one function, and"),
         (["s", "-o", "f.txt"], ".pys`: No such file"),
     ],
 )

@@ -198,6 +198,16 @@ why: the signature is collatz(n)
 """,
         ),
         (
+            "collatz",
+            ["m=27"],
+            """\
+error[AGC306]: the arguments do not fit `collatz`: got an unexpected keyword argument 'm'
+  --> prog.py:6
+ 6 | def collatz(n):
+why: the signature is collatz(n)
+""",
+        ),
+        (
             "scaled",
             ["1.0", "factr=2.0", "shift=1.0"],
             """\
