@@ -214,6 +214,7 @@ def _(region: Region, operation: Operation, node: LazyValue) -> list[LazyValue]:
 def _(region: Region, operation: Operation, node: LazyValue, asked: LazyValue) -> list[LazyValue]:
     axis = operation.attrs["axis"] % len(node.shape)
     known = [(value.shape or ())[axis] for value in operation.outputs]
+    checked(region.e, asked.shape[0], len(known))
     sizes = [size_at(region, asked, i) if size is None else size for i, size in enumerate(known)]
     if None in known or is_sized(node.shape):
         checked(region.e, node.shape[axis], sum(sizes))

@@ -110,6 +110,14 @@ def test_the_sizes_of_a_split_are_as_many_as_its_parts_and_one_is_the_rest(optio
         run(values, [2, 2])
 
 
+def test_native_code_for_any_sizes_reads_as_many_sizes_as_there_are() -> None:
+    signature = [tf.TensorSpec([None]), tf.TensorSpec([None], tf.int32)]
+    run = tf.function(lambda x, sizes: tf.split(x, sizes, num=3), input_signature=signature, jit_compile=True)
+    for length, sizes in [(3, [4, -9]), (1, [0, 2]), (3, [0]), (3, [1]), (0, [0, 0, 0, 9]), (0, [0, 0])]:
+        with refuses("size_splits must have 3 elements"):
+            run(tf.zeros([length]), sizes)
+
+
 @pytest.mark.parametrize(
     ("operation", "shape"),
     [
