@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from typing import Any
 
 import agc.runtime as tf
@@ -82,3 +84,26 @@ def test_the_record_of_a_call_has_the_line_of_user_code() -> None:
     records: list[Record] = tape._records or []
     origin = records[-1].origin
     assert origin is not None and origin.function == "test_the_record_of_a_call_has_the_line_of_user_code"
+
+
+def test_records_of_tensors_are_hidden_from_the_collector_of_cycles() -> None:
+    x, v = tf.constant(2.0), tf.Variable(3.0)
+    for _ in range(3):  # calls are kept when they come again
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = x * x
+            v.assign_add(y)
+    square, update = tape._records or []
+    assert not any(map(gc.is_tracked, (square, square.inputs, square.outputs, x, y)))
+    assert gc.is_tracked(update) and gc.is_tracked(update.inputs)  # a variable may refer to the tape
+
+
+def test_cycles_with_tapes_are_freed() -> None:
+    v = tf.Variable(3.0)
+    with tf.GradientTape() as tape:
+        y = v * v
+    v.tape = tape
+    seen = weakref.ref(v)
+    del v, tape, y
+    gc.collect()
+    assert seen() is None
