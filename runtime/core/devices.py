@@ -20,7 +20,7 @@ from typing import NamedTuple
 from .. import errors
 from . import late_binding
 from .export import export
-from .fast_path_guard import block_fast_path
+from .fast_path_guard import block_fast_path, found_recorders
 
 CPU = "/job:localhost/replica:0/task:0/device:CPU:0"
 """The device that runs every operation."""
@@ -82,6 +82,7 @@ class _Setting:
         self.logged = self.logged if logged is None else logged
         self.checked = self.checked if checked is None else checked
         self.observed = self.logged or self.checked
+        found_recorders.clear()
         block_fast_path("operations are observed", self.observed)
 
 

@@ -10,7 +10,12 @@ the slow path checks the state of its own thread.
 
 from __future__ import annotations
 
+from typing import Any
+
 busy: list[object] = []
+
+found_recorders: list[Any] = []
+"""The recorders of one thread that the C extension has found; cleared when what operations do may have changed."""
 
 
 def block_fast_path(sign: object, is_busy: bool) -> None:

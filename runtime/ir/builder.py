@@ -24,7 +24,7 @@ from agc.autograph.api import Diagnostic, Note, Where, running
 
 from .. import errors
 from ..core.devices import wanted
-from ..core.fast_path_guard import FastPathBlocker, block_fast_path, busy
+from ..core.fast_path_guard import FastPathBlocker, block_fast_path, busy, found_recorders
 from ..core.symbolic_tensor import KnownTensor, SymbolicArray, SymbolicTensor
 from ..core.tensor import EagerTensor
 from .graph import Constant, Graph, Operand, Operation, Value
@@ -84,6 +84,7 @@ class _Stack(threading.local):
             staging.building(building)
         self.eager = not building and self.replica is None
         self.eager_recorders = self.recorders if self.eager else None  # one look-up for the C extension
+        found_recorders.clear()
         self.settle_recorders()
 
     def settle_recorders(self) -> None:

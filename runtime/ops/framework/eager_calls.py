@@ -22,7 +22,7 @@ from ... import errors
 from ...core import abstract_value, late_binding, shapes
 from ...core.abstract_value import AbstractValue, abstract_value_of
 from ...core.devices import placement
-from ...core.fast_path_guard import busy
+from ...core.fast_path_guard import busy, found_recorders
 from ...core.fp_errors import SILENCE, SILENT, begin, end
 from ...core.tensor import EagerArray, EagerTensor
 from ...core.variable import Variable
@@ -302,8 +302,8 @@ def _extension() -> Any:
             tensor=EagerTensor, variable=Variable, array=EagerArray, array_type=ListType, array_element=TensorType,
             shape=shapes.TensorShape, call=EagerCall, program=EagerProgram, kept_attributes=KeptAttributes,
             atoms=tuple(ATOMS), kinds=abstract_value._KINDS, kind_of=abstract_value_of, silence=SILENCE,
-            silent=SILENT, begin=begin, pool=_pool, end=end, busy=busy, stack=stack, placement=placement,
-            refused=(ValueError, errors.OpError),
+            silent=SILENT, begin=begin, pool=_pool, end=end, busy=busy, found_recorders=found_recorders,
+            stack=stack, placement=placement, refused=(ValueError, errors.OpError),
         )  # fmt: skip
         return found if hasattr(found, "flow_key") else None
     except (ImportError, AttributeError, TypeError):

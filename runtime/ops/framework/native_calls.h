@@ -21,7 +21,7 @@ static const char *const slot_names[SLOTS] = {
 };
 
 /* Set by `register`. */
-static PyObject *Assigned, *EagerCall, *EagerProgram, *silence, *begin, *end, *refused, *busy, *stack, *placement, *numbers, *operand;
+static PyObject *Assigned, *EagerCall, *EagerProgram, *silence, *begin, *end, *refused, *busy, *stack, *placement, *numbers, *operand, *found_recorders;
 static Py_ssize_t slots[SLOTS];
 static PyObject *no_recorders; /* an empty list */
 static PyObject *name_failed, *name_recorders, *name_observed, *name_compute, *name_fields, *name_slow, *name_variable;

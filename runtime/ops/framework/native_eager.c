@@ -12,7 +12,7 @@ static const Entry registered[] = {
     {"variable", &Variable}, {"array", &TensorArray}, {"array_type", &ListType}, {"array_element", &TensorType}, {"shape", &TensorShape},
     {"atoms", &atoms}, {"kinds", &kinds}, {"kind_of", &kind_of}, {"call", &EagerCall}, {"program", &EagerProgram}, {"silence", &silence},
     {"silent", &silent}, {"pool", &pool}, {"begin", &begin}, {"end", &end}, {"refused", &refused}, {"busy", &busy}, {"stack", &stack},
-    {"placement", &placement}, {"numbers", &numbers}, {"operand", &operand}, {"tape", &Tape}, {"record", &Record},
+    {"placement", &placement}, {"found_recorders", &found_recorders}, {"numbers", &numbers}, {"operand", &operand}, {"tape", &Tape}, {"record", &Record},
     {"kept_attributes", &KeptAttributes}, {"assigned", &Assigned}, {"own_files", &own_files}, {"carries_gradient", &carries}, {"read_variable", &read_variable},
     {"gradient_plan", &GradientPlan}, {"add", &add}, {"total", &total}, {"dense", &dense}, {"pulled", &pulled},
     {"handing_on", &handing_on}, {"item_op", &item_op}, {"item_attributes", &item_attributes}, {"patterns", &patterns},

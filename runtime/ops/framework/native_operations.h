@@ -10,10 +10,17 @@
 /* Return the recorders of this thread, as a new reference; NULL if operations take the way in Python. */
 static PyObject *eager_recorders(void)
 {
+    static uint64_t finder; /* the thread whose recorders `found_recorders` has */
     if (PyList_GET_SIZE(busy) == 0) return Py_NewRef(no_recorders); /* no thread builds a graph or records */
+    uint64_t thread = PyThreadState_GetID(PyThreadState_Get());
+    if (thread == finder && PyList_GET_SIZE(found_recorders) > 0) return Py_NewRef(PyList_GET_ITEM(found_recorders, 0));
     PyObject *observed = PyObject_GetAttr(placement, name_observed), *recorders = NULL;
     if (observed == Py_False) recorders = PyObject_GetAttr(stack, name_recorders);
     if (recorders != NULL && !PyList_CheckExact(recorders)) Py_CLEAR(recorders);
+    if (recorders != NULL && PyList_SetSlice(found_recorders, 0, PY_SSIZE_T_MAX, NULL) == 0
+        && PyList_Append(found_recorders, recorders) == 0)
+        finder = thread;
+    else if (recorders != NULL) Py_CLEAR(recorders); /* no memory */
     Py_XDECREF(observed);
     return recorders;
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import threading
 import weakref
 from typing import Any
 
@@ -107,3 +108,36 @@ def test_cycles_with_tapes_are_freed() -> None:
     del v, tape, y
     gc.collect()
     assert seen() is None
+
+
+def test_a_tape_records_operations_of_its_thread_outside_of_graphs() -> None:
+    x = tf.constant(2.0)
+    others: list[Any] = []
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        for _ in range(3):
+            y = x * x
+            thread = threading.Thread(target=lambda: others.append(x * x))
+            thread.start()
+            thread.join()
+            z = x * x
+            with tf.Graph().as_default():
+                others.append(x * x)
+            with tape.stop_recording():
+                others.append(x * x)
+    assert len(tape._records or []) == 6
+    assert tape.gradient([y, z], x).numpy() == 8.0
+    assert [type(other) is EagerTensor for other in others] == [True, False, True] * 3
+
+
+def test_operations_are_observed_from_one_call_to_the_next() -> None:
+    x = tf.constant(0.0)
+    with tf.GradientTape():
+        for _ in range(3):
+            assert tf.math.is_nan(x / x)
+            tf.debugging.enable_check_numerics()
+            try:
+                with pytest.raises(tf.errors.InvalidArgumentError, match="Detected"):
+                    x / x
+            finally:
+                tf.debugging.disable_check_numerics()
