@@ -22,7 +22,13 @@ static int is_carrier(PyObject *y)
     PyObject *array = is_tensor ? AT(y, array_offset) : NULL;
     int type = array != NULL && PyArray_CheckExact(array) ? PyArray_TYPE((PyArrayObject *)array) : NPY_NOTYPE;
     if (type <= NPY_CLONGDOUBLE) return type >= NPY_FLOAT;
-    PyObject *kind = is_tensor ? kind_in(y) : NULL, *answer = NULL;
+    PyObject *kind = is_tensor ? kind_in(y) : NULL, *answer = NULL, *content = IS_A(y, TensorArray) ? content_of(y) : NULL;
+    if (content != NULL) {
+        int is_known = is_continuous(content);
+        Py_DECREF(content);
+        return is_known;
+    }
+    if (PyErr_Occurred()) return -1;
     if (!is_tensor) answer = PyObject_CallOneArg(carries, y);
     else if (kind != NULL) answer = PyObject_GetAttr(kind, name_carries);
     int found = answer == NULL ? -1 : PyObject_IsTrue(answer);

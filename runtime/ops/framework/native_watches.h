@@ -28,19 +28,28 @@ static int add_key_of(PyObject *keys, PyObject *x)
     return failed;
 }
 
-/* Return whether tapes watch a variable when it is used: it is trainable, and continuous; -1 with an exception. */
-static int is_watchable(PyObject *variable)
+/* Return whether a type of elements is continuous; -1 with an exception. */
+static int is_continuous(PyObject *content)
 {
-    PyObject *trainable = PyObject_GetAttr(variable, name_trainable), *content = NULL, *dtype = NULL, *kind = NULL;
-    int found = trainable == NULL ? -1 : PyObject_IsTrue(trainable);
-    if (found > 0 && (content = PyObject_GetAttr(variable, name_spec)) != NULL) dtype = PyObject_GetAttr(content, name_dtype);
+    PyObject *dtype = PyObject_GetAttr(content, name_dtype), *kind = NULL;
+    int found = 0;
     if (dtype != NULL) kind = PyObject_GetAttr(dtype, name_kind);
     if (kind != NULL && PyUnicode_Check(kind) && PyUnicode_GET_LENGTH(kind) > 0)
         found = PyUnicode_READ_CHAR(kind, 0) == 'f' || PyUnicode_READ_CHAR(kind, 0) == 'c';
-    Py_XDECREF(trainable);
-    Py_XDECREF(content);
     Py_XDECREF(dtype);
     Py_XDECREF(kind);
+    return PyErr_Occurred() ? -1 : found;
+}
+
+/* Return whether tapes watch a variable when it is used: it is trainable, and continuous; -1 with an exception. */
+static int is_watchable(PyObject *variable)
+{
+    PyObject *trainable = PyObject_GetAttr(variable, name_trainable), *content = NULL;
+    int found = trainable == NULL ? -1 : PyObject_IsTrue(trainable);
+    if (found > 0) content = PyObject_GetAttr(variable, name_spec);
+    if (content != NULL) found = is_continuous(content);
+    Py_XDECREF(trainable);
+    Py_XDECREF(content);
     return PyErr_Occurred() ? -1 : found;
 }
 
@@ -66,7 +75,7 @@ static int watch_variable(PyObject *tape, PyObject *tracked, PyObject *x)
 static int is_tracked(PyObject *tape, PyObject *tracked, PyObject *x)
 {
     int found = has_key_of(tracked, x);
-    if (found != 0 || Py_IS_TYPE(x, Tensor)) return found;
+    if (found != 0 || Py_IS_TYPE(x, Tensor) || IS_A(x, TensorArray)) return found;
     if (IS_A(x, Variable)) {
         PyObject *given = AT(tape, tape_slots[TAPE_ACCESSED]);
         int watches = given == NULL ? 0 : PyObject_IsTrue(given);
