@@ -12,14 +12,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..side_effects.locations import text_of
+
 
 class ContainerItems:
     """All items of `base()`, which is evaluated once, when the block starts."""
 
-    name = "items"
+    reads_copy = True  # so that two reads give two objects
 
     def __init__(self, base: Callable[[], Any]) -> None:
         self.base = base()
+        self.name = text_of(base)
         self._container = _Container(self.base)
 
     def read(self) -> Any:

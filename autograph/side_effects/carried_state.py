@@ -19,7 +19,7 @@ from .aliasing.may_alias import AliasScope
 from .leaked_tracers import is_lost
 from .locations import Attribute, Location, calls_setter, location
 from .side_effect_tracker import SideEffectTracker
-from .value_identity import NOTHING
+from .value_identity import NOTHING, has_same_items
 
 
 class _Tracing(threading.local):
@@ -241,5 +241,6 @@ class _Run:
         return [
             target
             for target, old, new in zip(self.carried.locations, self.were, self.carried.read(), strict=True)
-            if old is not new and not type(old) is type(new) is Undefined
+            if not type(old) is type(new) is Undefined
+            and not (has_same_items(old, new) if hasattr(target, "reads_copy") else old is new)
         ]

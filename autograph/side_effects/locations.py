@@ -35,7 +35,7 @@ class Cell:
 
     def __init__(self, get: Callable[[], Any], put: Callable[[Any], None]) -> None:
         self.get, self.put = get, put
-        self.name = _text_of(get)
+        self.name = text_of(get)
 
     def read(self) -> Any:
         try:
@@ -52,7 +52,7 @@ class Attribute:
 
     def __init__(self, base: Callable[[], Any], key: str) -> None:
         self.base, self.key = base(), key
-        self.name = f"{_text_of(base)}.{key}"
+        self.name = f"{text_of(base)}.{key}"
 
     def read(self) -> Any:
         try:
@@ -72,8 +72,8 @@ class Item:
 
     def __init__(self, base: Callable[[], Any], key: Callable[[], Any]) -> None:
         self.base, self.key = base(), key()
-        self.label = _text_of(base).rpartition(".")[2]
-        self.name = f"{_text_of(base)}[{self.key!r}]"
+        self.label = text_of(base).rpartition(".")[2]
+        self.name = f"{text_of(base)}[{self.key!r}]"
 
     def read(self) -> Any:
         if isinstance(self.base, dict) and self.key not in self.base:
@@ -104,11 +104,11 @@ def location(target: Location) -> Any:
     return id(target)
 
 
-def _text_of(read: Callable[[], Any]) -> str:
+def text_of(read: Callable[[], Any]) -> str:
     """Return the user's source text of the expression that a generated `lambda: self.model` reads.
 
     >>> model = None
-    >>> _text_of(lambda: model.layer.weight)
+    >>> text_of(lambda: model.layer.weight)
     'model.layer.weight'
     """
     code = getattr(read, "__code__", None)

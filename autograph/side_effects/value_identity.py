@@ -37,3 +37,17 @@ def alike(one: Any, other: Any) -> bool:
             other.__code__, other.__defaults__, other.__closure__
         )  # fmt: skip
     return same(one, other)
+
+
+def has_same_items(one: Any, other: Any) -> bool:
+    """Return whether two copies of the items of a list or dict, with nested ones, hold the same objects in one order.
+
+    >>> x = object()
+    >>> has_same_items([x, {"a": [x]}], [x, {"a": [x]}]), has_same_items([x], [object()])
+    (True, False)
+    """
+    if isinstance(one, dict) and isinstance(other, dict):
+        return has_same_items([*one.keys(), *one.values()], [*other.keys(), *other.values()])
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(has_same_items, one, other))
+    return one is other
