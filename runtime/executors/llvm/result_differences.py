@@ -144,7 +144,8 @@ def _distance(
         return None if not count or is_unstable else f"in {count} elements", None
     if found.dtype.kind == "c":
         found, wanted, moved = (
-            None if x is None else x.reshape(-1).view(x.real.dtype) for x in (found, wanted, moved)
+            None if x is None else np.ascontiguousarray(x).reshape(-1).view(x.real.dtype)
+            for x in (found, wanted, moved)
         )
     return _distance_of_floats(found, wanted, moved, bits, is_brief)
 

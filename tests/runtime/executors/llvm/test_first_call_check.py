@@ -289,6 +289,12 @@ def test_unwritten_elements_of_lists_are_zeros_in_native_code() -> None:
     assert difference([PersistentArray([row] * 2)], [PersistentArray([None, row])]) is not None
 
 
+def test_complex_results_that_share_elements_are_compared() -> None:
+    one = np.broadcast_to(np.complex64(1 + 2j), [3])
+    assert difference([one.copy()], [one]) is None
+    assert difference([one.copy() + 1], [one]) is not None
+
+
 @pytest.mark.parametrize("shape", [(), (3,), (0,), (2, 2)], ids=str)
 def test_a_loop_body_that_writes_a_list_agrees_with_its_plan(
     hot: None, caplog: pytest.LogCaptureFixture, shape: tuple[int, ...]
