@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from agc.autograph.disk_cache import Store
+from agc.autograph.disk_cache import Store, root
 
 _STORE = Store("native", files=100_000, size=64 << 20)
+
+
+def is_on() -> bool:
+    """Return whether there is a folder for entries."""
+    return root() is not None
 
 
 def read(key: str) -> bytes | None:

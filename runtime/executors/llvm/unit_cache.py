@@ -37,8 +37,11 @@ _LARGEST = 1 << 20
 def key(graph: Graph, arguments: Sequence[Any], donors: Mapping[int, int], with_sizes: bool) -> str | None:
     """Return the key of the unit of a graph without lists; None for large constants and for Python objects.
 
-    The key is that of the graph before it is optimized for the types and constants in `arguments`.
+    Without a cache there is no key either: the text of a large graph takes long. The key is that of the graph before
+    it is optimized for the types and constants in `arguments`.
     """
+    if not object_cache.is_on():
+        return None
     try:
         types = [_described(argument) for argument in arguments]
         options = optimizer.get_experimental_options()

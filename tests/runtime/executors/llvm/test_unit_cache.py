@@ -52,6 +52,13 @@ def test_a_second_function_is_not_lowered(lowered: list[str]) -> None:
     assert lowered == ["scaled"]
 
 
+def test_a_graph_has_no_key_without_a_cache(lowered: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AGC_CACHE", "0")
+    monkeypatch.setattr(unit_cache, "graph_text", None)  # it would take long
+    twice(scaled, tf.constant([1.0, 2.0]))
+    assert lowered == ["scaled", "scaled"]
+
+
 def test_lines_of_the_program_do_not_matter(lowered: list[str]) -> None:
     for lines in ("", "\n\n"):
         names: dict[str, Any] = {"tf": tf}
