@@ -22,6 +22,9 @@ _SIGNATURES = {b"\xff\xd8\xff": "JPEG", b"\x89PNG\r\n\x1a\n": "PNG", b"GIF8": "G
 
 _MODES = {1: "L", 3: "RGB", 4: "RGBA"}
 
+_PNG_GRAY = np.array([[9797], [19234], [3737]], np.int32)
+"""The weights of red, green and blue in 1/32768, with which TensorFlow decodes PNG to gray, rounding down."""
+
 
 def pillow() -> Any:
     """Return the module `PIL.Image`; ImportError that says what to install."""
@@ -141,6 +144,8 @@ def _still(image: Any, content: bytes, kind: str, channels: int, is_wide: bool) 
         return pixels if not channels else _with_channels(pixels[..., :1], channels)
     has_alpha = image.mode == "RGBA" or "transparency" in image.info
     is_gray = image.mode in ("1", "L", "LA")
+    if kind == "PNG" and channels == 1 and not is_gray:
+        return (np.array(image.convert("RGB")).astype(np.int32) @ _PNG_GRAY >> 15).astype(np.uint8)
     own = 1 if is_gray else 4 if has_alpha else 3
     return _array(image.convert(_MODES[channels or own]))
 

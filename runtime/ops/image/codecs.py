@@ -81,7 +81,7 @@ def _(contents: Array, channels: int, dtype: Any, source: str, ratio: int, lenie
     is_wide = dtype is dtypes.uint16 or (dtype is dtypes.float32 and kind == "PNG")
     pixels = decoding.decoded(content, channels, is_wide, ratio, lenient)
     if dtype is dtypes.float32:
-        pixels = pixels.astype(np.float32) / np.float32(np.iinfo(pixels.dtype).max)
+        pixels = pixels.astype(np.float32) * np.float32(1 / np.iinfo(pixels.dtype).max)
     if source == "gif":
         return pixels if pixels.ndim == 4 else pixels[None]
     if pixels.ndim == 4 and source != "image":
