@@ -121,8 +121,9 @@ OWN = {
 }
 
 OTHER = frozenset({
-    "image.resize", "losses", "metrics", "nn.ctc_beam_search_decoder", "nn.ctc_loss", "nn.dilation2d", "nn.erosion2d",
-    "profiler.profile", "saved_model.load", "sparse.split", "strings.split", "summary.audio", "summary.histogram",
-    "summary.image", "summary.scalar", "summary.text", "test.compute_gradient",
+    "image.resize", "image.sample_distorted_bounding_box", "losses", "metrics", "nn.ctc_beam_search_decoder",
+    "nn.ctc_loss", "nn.dilation2d", "nn.erosion2d", "profiler.profile", "saved_model.load", "sparse.split",
+    "strings.split", "summary.audio", "summary.histogram", "summary.image", "summary.scalar", "summary.text",
+    "test.compute_gradient",
 })  # fmt: skip
 """Names of functions that differ in TensorFlow 1, and are not implemented."""

@@ -22,6 +22,7 @@ from .color_spaces import (
 )
 from .convert_dtype import convert_image_dtype
 from .crop_and_pad import central_crop, crop_to_bounding_box, pad_to_bounding_box, resize_with_crop_or_pad
+from .distorted_boxes import sample_distorted_bounding_box, stateless_sample_distorted_bounding_box
 from .flip_rotate import (
     flip_left_right, flip_up_down, random_flip_left_right, random_flip_up_down, rot90,
     stateless_random_flip_left_right, stateless_random_flip_up_down, transpose,
@@ -45,10 +46,11 @@ __all__ = [
     "pad_to_bounding_box", "per_image_standardization", "psnr", "random_brightness", "random_contrast",
     "random_crop", "random_flip_left_right", "random_flip_up_down", "random_hue", "random_saturation",
     "resize", "resize_with_crop_or_pad", "resize_with_pad", "rgb_to_grayscale", "rgb_to_hsv", "rgb_to_yiq",
-    "rgb_to_yuv", "rot90", "sobel_edges", "ssim", "ssim_multiscale", "stateless_random_brightness",
-    "stateless_random_contrast", "stateless_random_crop", "stateless_random_flip_left_right",
-    "stateless_random_flip_up_down", "stateless_random_hue", "stateless_random_saturation", "total_variation",
-    "transpose", "yiq_to_rgb", "yuv_to_rgb",
+    "rgb_to_yuv", "rot90", "sample_distorted_bounding_box", "sobel_edges", "ssim", "ssim_multiscale",
+    "stateless_random_brightness", "stateless_random_contrast", "stateless_random_crop",
+    "stateless_random_flip_left_right", "stateless_random_flip_up_down", "stateless_random_hue",
+    "stateless_random_saturation", "stateless_sample_distorted_bounding_box", "total_variation", "transpose",
+    "yiq_to_rgb", "yuv_to_rgb",
 ]
 
 _explain(__name__)

@@ -16,6 +16,7 @@ from agc.runtime.image.flip_rotate import flip_left_right as flip_left_right, fl
 from agc.runtime.image.color_spaces import grayscale_to_rgb as grayscale_to_rgb, hsv_to_rgb as hsv_to_rgb, rgb_to_grayscale as rgb_to_grayscale, rgb_to_hsv as rgb_to_hsv, rgb_to_yiq as rgb_to_yiq, rgb_to_yuv as rgb_to_yuv, yiq_to_rgb as yiq_to_rgb, yuv_to_rgb as yuv_to_rgb
 from agc.runtime.image.quality_metrics import image_gradients as image_gradients, psnr as psnr, sobel_edges as sobel_edges, ssim as ssim, ssim_multiscale as ssim_multiscale, total_variation as total_variation
 from agc.runtime.image.random_ops import random_brightness as random_brightness, random_contrast as random_contrast, random_crop as random_crop, random_hue as random_hue, random_saturation as random_saturation, stateless_random_brightness as stateless_random_brightness, stateless_random_contrast as stateless_random_contrast, stateless_random_crop as stateless_random_crop, stateless_random_hue as stateless_random_hue, stateless_random_saturation as stateless_random_saturation
+from agc.runtime.image.distorted_boxes import sample_distorted_bounding_box as sample_distorted_bounding_box, stateless_sample_distorted_bounding_box as stateless_sample_distorted_bounding_box
 
 def encode_png(image: Any, compression: Any = ..., name: builtins.str | None = ...) -> _Tensor: ...
 def extract_patches(images: Any, sizes: Any, strides: Any, rates: Any, padding: builtins.str, name: builtins.str | None = ...) -> _Tensor: ...
