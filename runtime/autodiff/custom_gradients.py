@@ -33,7 +33,7 @@ from ..ir.op_def import OpDef
 from ..ir.value_types import VariableType
 from ..ops.framework.op import wrap
 from ..ops.framework.region_ops import CUSTOM
-from ..ops.math.cast import optimization_barrier
+from ..ops.math.cast import identity, optimization_barrier
 from .graph_vjp import zeros_for
 from .tape import GradientTape
 from .tape_records import Grads, Pullback
@@ -256,9 +256,14 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _separate(x: Any, dys: Sequence[Any]) -> Any:
-    """Return an argument for computing again in the backward pass: CSE must not merge that with the forward pass."""
-    if not isinstance(x, Tensor) or current() is None:
+    """Return an argument for computing again in the backward pass: another tensor than the one of the forward pass.
+
+    The function may capture that one, too, and gets no gradient for it then. In graphs, CSE must not merge both passes.
+    """
+    if not isinstance(x, Tensor):
         return x
+    if current() is None:
+        return identity(x)
     return optimization_barrier(x, [dy for dy in dys if dy is not None])
 
 

@@ -144,6 +144,16 @@ def test_recompute_grad() -> None:
     assert everywhere(slope(f)) == pytest.approx(everywhere(slope(lambda x: tf.sin(x) * tf.exp(x) * V)))
 
 
+def test_a_recomputed_function_has_no_gradient_for_what_it_captures() -> None:
+    """As in TensorFlow, and so also if the captured tensor is the argument, too."""
+
+    def f(x: Any) -> Any:
+        tripled = x * 3.0
+        return tf.recompute_grad(lambda y: tripled + y * y)(tripled)
+
+    assert everywhere(f) == [2.0 * 3.0 * float(X) * 3.0] * 4
+
+
 def test_recomputed_values_are_not_saved() -> None:
     calls = []
 
