@@ -137,7 +137,10 @@ def _is_passed_over(frame: FrameType, skipped: tuple[str, ...]) -> bool:
 
 
 class _Observer:
-    """A function for `sys.settrace` or `sys.setprofile` that gets no events of agc's own code."""
+    """A function for `sys.settrace` or `sys.setprofile` that gets no events of agc's own code.
+
+    Blocks are part of the function around them: no calls, but lines for the function that traces its lines.
+    """
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
@@ -145,7 +148,16 @@ class _Observer:
     def __call__(self, frame: FrameType, event: str, argument: Any) -> Any:
         if is_own_file(frame.f_code.co_filename):
             return None
+        if event in ("call", "return") and is_block(frame.f_code):
+            return _tracer_around(frame)
         return self.function(frame, event, argument)
+
+
+def _tracer_around(frame: FrameType | None) -> Any:
+    """Return what traces the lines of the user's function around a block."""
+    while frame is not None and (is_block(frame.f_code) or is_own_file(frame.f_code.co_filename)):
+        frame = frame.f_back
+    return frame and frame.f_trace
 
 
 def _settrace(function: Any, /) -> None:

@@ -1,7 +1,9 @@
 """Converted code keeps the user's own code and runs it while nothing is staged."""
 
 import ast
+import contextlib
 import functools
+import inspect
 import traceback
 
 import pytest
@@ -31,11 +33,13 @@ def module(text, name="halves"):
 PICTURE = """\
 def f(x):
     if ag__.live:
-        def loop_body(x):
-            x = ag__.converted(step)(x)
-            return (x,)
-        (x,) = ag__.while_loop(lambda x: x > 1, loop_body, (x,))
-        return x
+        def ag__version(x):
+            def loop_body(x):
+                x = ag__.converted(step)(x)
+                return (x,)
+            (x,) = ag__.while_loop(lambda x: x > 1, loop_body, (x,))
+            return x
+        return ag__version(x)
     else:
         while x > 1:
             x = step(x)
@@ -45,6 +49,24 @@ def f(x):
 
 def test_the_example_of_the_docstring():
     assert both_halves("def f(x):\n    while x > 1:\n        x = step(x)\n    return x") == PICTURE
+
+
+def joined(parts, *more, end="", **options):
+    text = ""
+    for part in parts + more:
+        if part == end:
+            return text, options
+        text += part
+    return text or end, options
+
+
+def test_variables_that_blocks_read_are_plain_in_the_users_version(at_rest):
+    """Python extends a text in place only if no function captures its variable; else this takes quadratic time."""
+    for f in (module(inspect.getsource(joined))["joined"], convert(joined)):
+        assert f.__code__.co_cellvars == ()
+        for state in (contextlib.nullcontext, staging.live):
+            with state():
+                assert f(("a", "b"), "c", "d", "e", end="d", key=1) == ("abc", {"key": 1})
 
 
 def test_the_docstring_stays_a_docstring():

@@ -58,6 +58,19 @@ def calls_seen(n, f):
         sys.settrace(None)
     return seen
 
+def lines_seen(n, f):
+    seen = []
+    def trace(frame, event, argument):
+        if event == "line":
+            seen.append(frame.f_lineno)
+        return trace
+    if n > 0:
+        sys.settrace(trace)
+    f(n)
+    if n > 0:
+        sys.settrace(None)
+    return sorted(set(seen))
+
 def tracer_of(n, tracer):
     if n > 0:
         before = sys.gettrace()
@@ -178,6 +191,12 @@ def test_a_function_that_reads_frame_variables_is_not_split():
 
 def test_a_tracer_sees_no_frames_of_agc():
     assert both(lambda m: m["calls_seen"](2, m["caller_module"])) == ["caller_module", "caller_module"]
+
+
+def test_blocks_are_no_calls_but_have_lines():
+    assert both(lambda m: m["calls_seen"](2, lambda: m["variables"](1))) == ["<lambda>", "variables"] * 2
+    first, *others = both(lambda m: m["lines_seen"](1, m["variables"]))
+    assert others == [first + 1, first + 2, first + 3]
 
 
 def test_gettrace_returns_the_installed_tracer():
