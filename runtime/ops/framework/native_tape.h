@@ -45,19 +45,6 @@ static PyObject *new_record(PyObject *const *parts)
     return made;
 }
 
-/* Hide a list or a tuple of tensors from the collector of cycles, and these tensors, which refer to no container; return
-   whether `values` has only tensors. The collector would visit all objects of a long tape again and again. */
-static int untrack(PyObject *values)
-{
-    int is_closed = PyList_CheckExact(values) || PyTuple_CheckExact(values);
-    for (Py_ssize_t i = 0; is_closed && i < PySequence_Fast_GET_SIZE(values); i++)
-        is_closed = Py_IS_TYPE(PySequence_Fast_GET_ITEM(values, i), Tensor);
-    for (Py_ssize_t i = 0; is_closed && i < PySequence_Fast_GET_SIZE(values); i++)
-        PyObject_GC_UnTrack(PySequence_Fast_GET_ITEM(values, i));
-    if (is_closed) PyObject_GC_UnTrack(values);
-    return is_closed;
-}
-
 /* Append a record, or a new one of `parts` if that is NULL, with the line of user code. */
 static int add_record(PyObject *records, PyObject *record, PyObject *const *parts)
 {
@@ -65,10 +52,6 @@ static int add_record(PyObject *records, PyObject *record, PyObject *const *part
     if (made == NULL) return -1;
     Py_XSETREF(AT(made, record_slots[RECORD_SITE]), site());
     int failed = AT(made, record_slots[RECORD_SITE]) == NULL ? -1 : PyList_Append(records, made);
-    if (record == NULL && failed == 0 && IS_A(parts[RECORD_ATTRS], KeptAttributes)) {
-        int is_closed = untrack(parts[RECORD_INPUTS]) & untrack(parts[RECORD_OUTPUTS]);
-        if (is_closed) PyObject_GC_UnTrack(made);
-    }
     Py_DECREF(made);
     return failed;
 }
