@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import itertools
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -165,15 +166,15 @@ def is_converted(text: str) -> bool:
 
 
 def fresh_name(text: str) -> str:
-    """Return the name of the operators in code converted from `text`: `ag__`, or `ag__1` if that is taken.
+    """Return the name of the operators in code converted from `text`: `ag__`, or `ag__1` if a name begins with that.
 
-    >>> fresh_name("x = 1"), fresh_name("ag__ = 1")
-    ('ag__', 'ag__1')
+    >>> fresh_name("x = 1"), fresh_name("ag__ = 1"), fresh_name("ag__version = 1")
+    ('ag__', 'ag__1', 'ag__1')
     """
     if "ag__" not in text:  # a search by a regular expression takes far longer
         return "ag__"
-    names = ["ag__", *(f"ag__{number}" for number in range(1, 1 + text.count("ag__")))]
-    return next((name for name in names if not re.search(rf"\b{name}\b", text)), "ag__0")
+    names = itertools.chain(["ag__"], (f"ag__{number}" for number in itertools.count(1)))
+    return next(name for name in names if not re.search(rf"\b{name}", text))
 
 
 def with_operators(tree: gast.Module, ag: str) -> gast.Module:

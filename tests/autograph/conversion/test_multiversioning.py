@@ -69,6 +69,12 @@ def test_variables_that_blocks_read_are_plain_in_the_users_version(at_rest):
                 assert f(("a", "b"), "c", "d", "e", end="d", key=1) == ("abc", {"key": 1})
 
 
+def test_a_parameter_may_have_the_name_of_the_converted_version():
+    f = module("def f(n, ag__version=5):\n    if n > 1:\n        return ag__version + n\n    return n")["f"]
+    with staging.live():
+        assert (f(1), f(3), f(3, 4)) == (1, 8, 7)
+
+
 def test_the_docstring_stays_a_docstring():
     assert module("def f(x):\n    'Doc.'\n    if x:\n        return x")["f"].__doc__ == "Doc."
 
