@@ -12,7 +12,9 @@ from __future__ import annotations
 from typing import Any
 
 from .. import nest
+from ..composite.indexed_slices import IndexedSlices
 from ..core import late_binding
+from ..core.conversion import convert_to_tensor
 from ..core.export import export
 from ..core.tensor import EagerTensor
 from ..core.variable import Variable
@@ -157,10 +159,10 @@ class GradientTape(TapeRecording):
         records = self._to_be_used()
         unconnected = choice(unconnected_gradients)
         flat = [differentiable(source, "source") for source in nest.flatten(sources)]
-        y = known(differentiable(target, "target"))
+        y = known(differentiable(self._as_tensor(target), "target"))
         found = self._rows(jacobian_of_records, records, y, flat, y.shape)
         filled_rows = [
-            zeros(join([shape(target), shape(x)], 0), x.dtype)
+            zeros(join([shape(y), shape(x)], 0), x.dtype)
             if rows is None and unconnected is UnconnectedGradients.ZERO
             else rows
             for rows, x in zip(found, flat, strict=True)
@@ -189,7 +191,7 @@ class GradientTape(TapeRecording):
         """
         records = self._to_be_used()
         unconnected = choice(unconnected_gradients)
-        y, x = known(differentiable(target, "target")), differentiable(source, "source")
+        y, x = known(differentiable(self._as_tensor(target), "target")), differentiable(source, "source")
         if not (y.shape[:1].is_compatible_with(x.shape[:1]) and y.shape.rank and x.shape.rank):
             raise ValueError(
                 f"Need first dimension of target shape ({y.shape}) and source shape ({x.shape}) to match."
@@ -210,6 +212,18 @@ class GradientTape(TapeRecording):
             found = differentiate(*arguments)
         self._used()
         return found
+
+    def _as_tensor(self, target: Any) -> Any:
+        """Return a target; for IndexedSlices, whose rows may add up, the tensor that the tape then records."""
+        if not isinstance(target, IndexedSlices):
+            return target
+        if self._recording:
+            return convert_to_tensor(target)
+        self._builder_again()
+        try:
+            return convert_to_tensor(target)
+        finally:
+            self._stop()
 
     def _read(self, targets: Any) -> None:
         """Watch the trainable variables among the targets, since using a variable as a target reads it."""

@@ -36,6 +36,22 @@ def test_the_shape_of_a_jacobian_is_that_of_target_and_source() -> None:
     assert tape.jacobian(z, v, unconnected_gradients="zero").shape.as_list() == [2, 3, 3, 4]
 
 
+@pytest.mark.parametrize("persistent", [False, True])
+def test_rows_of_indexed_slices_add_up_in_a_jacobian(persistent: bool) -> None:
+    def second(x: Any) -> Any:
+        with tf.GradientTape(persistent) as outer:
+            outer.watch(x)
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = tf.reduce_sum(tf.gather(x, [0, 1, 1]) ** 3)
+            grad = tape.gradient(y, x)
+            assert isinstance(grad, tf.IndexedSlices)
+        return outer.jacobian(grad, x)
+
+    for f in (second, tf.function(second), tf.function(second, input_signature=[tf.TensorSpec([None])])):
+        assert f(X).numpy().tolist() == [[6.0, 0.0], [0.0, 24.0]]
+
+
 def test_batch_jacobian() -> None:
     def jacobian(x: Any) -> Any:
         with tf.GradientTape() as tape:
