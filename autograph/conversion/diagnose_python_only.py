@@ -25,7 +25,7 @@ _GENERATOR_EXPRESSION = (
 _IN = (
     "`in`",
     "`in` compares one element after another; it is staged for literal numbers and ranges only",
-    "write tf.reduce_any(xs == x) for `x in xs`",
+    "write tf.reduce_any(xs == x) for `x in xs`, or xs.__contains__(x) if the class of `xs` defines `__contains__`",
 )
 _COMPARISON = (
     "a comparison of containers",

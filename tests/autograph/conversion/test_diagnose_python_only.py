@@ -115,3 +115,23 @@ def test_an_unknown_number_of_rows_makes_no_difference():
     signature = [tf.TensorSpec([], tf.int32), tf.TensorSpec([None], tf.int32)]
     with pytest.raises(StagingError, match="AGC282"):
         tf.function(searched, input_signature=signature)(tf.constant(3), tf.constant([1, 2]))
+
+
+class Bag:
+    def __init__(self, items):
+        self.items = items
+
+    def __contains__(self, sought):
+        return any(sought == item for item in self.items)
+
+
+def test_in_with_a_users_class_proposes_a_call_of_its_method():
+    def searched(n):
+        return 7 in Bag([n, n + 4])
+
+    def called(n):
+        return Bag([n, n + 4]).__contains__(7)
+
+    with pytest.raises(tf.errors.OperatorNotAllowedInGraphError, match=r"or xs\.__contains__\(x\)"):
+        tf.function(searched)(tf.constant(3))
+    assert [bool(tf.function(called)(tf.constant(n))) for n in (3, 4)] == [True, False]
