@@ -62,6 +62,16 @@ class Where(NamedTuple):
         text = self.source if self.source is not None else linecache.getline(self.file, self.line)
         return visible(text.rstrip()) or None
 
+    def excerpt(self) -> str:
+        """Return the place and its source line, as in a diagnostic.
+
+        >>> print(Where("made_up.py", 1, 5, 6, source="x = y").excerpt())
+          --> made_up.py:1:5
+         1 | x = y
+           |     ^
+        """
+        return "\n".join([f"  --> {self}", *_excerpt(self, "", (), _plain)])
+
     def __str__(self) -> str:
         numbers = [str(number) for number in (self.line, self.column) if number]
         text = ":".join([visible(shown_path(self.file), is_line=True), *numbers])

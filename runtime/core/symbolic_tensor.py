@@ -18,6 +18,7 @@ from ..ir.graph import Value
 from . import late_binding
 from .shapes import TensorShape, of_dims
 from .tensor import Tensor
+from .user_lines import index_advice, placed
 
 if TYPE_CHECKING:
     from ..ir.graph import Graph, Operation
@@ -131,7 +132,7 @@ class SymbolicTensor(Tensor):
         """Return the error for eager code that needs the value; `use` is a verb phrase before "a traced tensor"."""
         return self._builder.out_of_reach(self._value, use)
 
-    def _refuse(self, use: str, remedy: str) -> NoReturn:
+    def _refuse(self, use: str, remedy: str, name: str = "") -> NoReturn:
         if self._builder.is_over():
             raise self.unreachable(f"{use.removeprefix('Using a traced tensor as ')} needs the value of")
         diagnostic = api.unconverted(
@@ -139,17 +140,18 @@ class SymbolicTensor(Tensor):
         )
         if diagnostic is not None:
             raise errors.NotConvertedError(diagnostic)
-        raise errors.OperatorNotAllowedInGraphError(
-            f"{use} needs the value of `{self._value.name}` ({self._value.spec}), which it gets only when the "
-            f"graph runs. {remedy}"
+        message = (
+            f"{use} needs the value of `{name or self._value.name}` ({self._value.spec}), which it gets only when "
+            f"the graph runs. {remedy}"
         )
+        raise errors.OperatorNotAllowedInGraphError(placed(message))
 
     def __bool__(self) -> NoReturn:
         self._refuse(
             "Using a traced tensor as a Python `bool`",
             "An `if`, `while`, `and`, `or` or `not` in converted code may depend on it (AutoGraph took this "
             'for plain Python, as it does with `case "text":`, use bytes there); elsewhere use tf.cond, '
-            "tf.while_loop or tf.logical_and.",
+            "tf.while_loop or tf.logical_and; in place of `xs.sort()`, xs = sorted(xs).",
         )
 
     def __int__(self) -> int:
@@ -165,12 +167,7 @@ class SymbolicTensor(Tensor):
         )
 
     def __index__(self) -> NoReturn:
-        self._refuse(
-            "A Python index or `range`",
-            f"For `xs[{self._value.name}]` of a list or tuple of numbers or tensors of one type write "
-            f"tf.gather(tf.stack(xs), {self._value.name}), of functions tf.switch_case({self._value.name}, xs); for a "
-            f"slice, tf.stack(xs)[:{self._value.name}]; for `range`, tf.range.",
-        )
+        self._refuse(*index_advice(self._value.name))
 
     def __contains__(self, item: Any) -> NoReturn:
         name = self._value.name
@@ -188,8 +185,8 @@ class SymbolicTensor(Tensor):
         if rows is None:
             self._refuse(
                 "Iterating over a traced tensor with an unknown number of rows",
-                "A `for` in converted code may do it (AutoGraph did not convert this code); elsewhere use "
-                "tf.TensorArray or tf.while_loop, or set the size with tf.ensure_shape.",
+                "A `for` in converted code may do it. To unpack the rows, set their number, as in "
+                f"tf.ensure_shape({self._value.name}, [3]); elsewhere use tf.TensorArray or tf.while_loop.",
             )
         return map(self.__getitem__, range(rows))
 
@@ -209,8 +206,11 @@ class SymbolicTensor(Tensor):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
         raise NotImplementedError(
-            f"Cannot convert a symbolic tf.Tensor ({self.name}) to a numpy array. This error may indicate that "
-            "you're trying to pass a Tensor to a NumPy call, which is not supported."
+            placed(
+                f"Cannot convert a symbolic tf.Tensor ({self.name}) to a numpy array. This error may indicate that "
+                "you're trying to pass a Tensor to a NumPy call, which is not supported. Use functions of tf, or "
+                "tf.numpy_function for what only NumPy has."
+            )
         )
 
     def __repr__(self) -> str:
