@@ -25,7 +25,7 @@ from .sparse_gradients import dense
 from .tape import GradientTape
 from .tape_plans import Targets, planned_gradients
 from .tape_records import Key, Record
-from .targets import UnconnectedGradients, choice, filled, known
+from .targets import UnconnectedGradients, choice, filled, known, like_source, tensor_in
 
 
 @export("autodiff.ForwardAccumulator")
@@ -72,8 +72,16 @@ class ForwardAccumulator(GradientTape):
         others += [tape for tape in self._around if tape not in others and tape.still_records]
         # Outer tapes record the derivatives as if they were computed in the block.
         with recording_by(others):
-            flat = [filled(self._derivative(known(y)), y, unconnected) for y in nest.flatten(primals)]
+            flat = [self._along(y, unconnected) for y in nest.flatten(primals)]
         return nest.pack_sequence_as(primals, flat)
+
+    def _along(self, y: Any, unconnected: UnconnectedGradients) -> Any:
+        """Return the derivative of a tensor, or of those in a composite tensor, in the form of `y`."""
+
+        def derivative(x: Any) -> Any:
+            return filled(self._derivative(known(x)), x, unconnected)
+
+        return like_source(y, nest.map_structure(derivative, tensor_in(y)))
 
     def _derivative(self, y: Any) -> Any:
         records, targets = self._records or [], [(y, *self._tangents)]

@@ -153,3 +153,20 @@ def test_compute_gradient_compares_with_differences() -> None:
     assert [j.shape for j in by_tape] == [(4, 6), (4, 6)]
     for one, other in zip(by_tape, by_differences, strict=True):
         np.testing.assert_allclose(one, other, atol=1e-9)
+
+
+def test_jvp_of_composite_tensors() -> None:
+    def along(x: Any) -> Any:
+        with tf.autodiff.ForwardAccumulator(x, tf.constant([1.0, 2.0])) as acc:
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = tf.reduce_sum(tf.gather(x, [0, 1, 1]) ** 3)
+            slices = tape.gradient(y, x)
+            ragged = tf.RaggedTensor.from_row_splits(x * x, [0, 2, 2])
+        unrelated = tf.RaggedTensor.from_row_splits(tf.constant([5.0]), [0, 1])
+        return acc.jvp([slices, ragged]), acc.jvp(unrelated), acc.jvp(unrelated, "zero")
+
+    for f in (along, tf.function(along)):
+        (slices, ragged), unrelated, zero = f(X)
+        assert tf.convert_to_tensor(slices).numpy().tolist() == [6.0, 48.0]
+        assert (ragged.to_list(), unrelated, zero.to_list()) == ([[2.0, 8.0], []], None, [[0.0]])
