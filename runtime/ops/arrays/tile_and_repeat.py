@@ -28,8 +28,13 @@ from ..framework.static_values import (
     checked_dims,
     dims,
     integers,
+    of_tensor,
     with_axis,
 )
+from ..math.arithmetic import subtract
+from .concat_split import stack
+from .creation import zeros_like
+from .pad_ops import pad
 from .reshape import reshape, sum_to
 from .shape_ops import shape as shape_of
 
@@ -89,7 +94,13 @@ def _(inputs: list[Any]) -> Any:
 
 @tile.gradient
 def _(dy: Any, y: Any, input: Any, multiples: Any) -> Any:
-    return sum_tiles(dy, multiples), None
+    times = of_tensor(multiples)
+    if times is not None and None not in times and 0 not in times:
+        return sum_tiles(dy, multiples), None
+    # No tile, as for a multiple of 0, tells the size of `input`.
+    found, shape = sum_tiles(dy, multiples), shape_of(input)
+    lacking = subtract(shape, shape_of(found))
+    return reshape(pad(found, stack([zeros_like(lacking), lacking], 1)), shape), None
 
 
 @tile.batching

@@ -146,6 +146,26 @@ def test_ensure_shape_checks_when_the_graph_runs() -> None:
         three(tf.range(2))
 
 
+@pytest.mark.parametrize("multiples", [[2, 3], [1, 1], [0, 3], [2, 0], [0, 0]])
+def test_the_gradient_of_tile_has_the_shape_of_its_input(multiples: list[int]) -> None:
+    def gradient(x: Any, multiples: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.tile(x, multiples)
+        return tape.gradient(y, x)
+
+    expected = np.full((3, 2), np.prod(multiples)).tolist()
+    given = tf.ones([3, 2]), tf.constant(multiples)
+    assert gradient(*given).numpy().tolist() == expected
+    unknown = [tf.TensorSpec([None, None]), tf.TensorSpec([2], tf.int32)]
+    for jit_compile in (False, True):
+        for signature in (None, unknown):
+            f = tf.function(gradient, input_signature=signature, jit_compile=jit_compile)
+            assert f(*given).numpy().tolist() == expected
+        fixed = tf.function(lambda x: gradient(x, multiples), jit_compile=jit_compile)
+        assert fixed(given[0]).numpy().tolist() == expected
+
+
 def test_tile_and_repeat() -> None:
     assert tf.tile(["a", "b"], [2]).numpy().tolist() == [b"a", b"b", b"a", b"b"]
     assert tf.tile(x, [1, 0]).shape == [2, 0]
