@@ -25,10 +25,12 @@ REASONS = {
         "unicode_code_points unicode_encode_rows unicode_transcode unsorted_segment_join"
     ),
     "the random numbers of ONNX differ from those of agc": (
-        "binomial_variates bounded_normals full_integers gamma_variates generator_state log_uniform_candidates "
-        "poisson_variates random_categorical random_index_shuffle random_shuffle sample_distorted_bounding_box seeded_categorical "
-        "seeded_shuffle stateless_random_integers stateless_random_normal stateless_random_truncated_normal stateless_random_uniform "
-        "stateless_sample_distorted_bounding_box stream_after stream_after_drawing stream_state uniform_candidates weighted_candidates"
+        "binomial_variates bounded_normals full_integers gamma_variates generator_state "
+        "log_uniform_candidates poisson_variates random_categorical random_index_shuffle random_shuffle "
+        "sample_distorted_bounding_box seeded_categorical seeded_shuffle stateless_random_integers "
+        "stateless_random_normal stateless_random_truncated_normal stateless_random_uniform "
+        "stateless_sample_distorted_bounding_box stream_after stream_after_drawing stream_state "
+        "uniform_candidates weighted_candidates"
     ),
     "it runs Python code": "numpy_function py_function stateless_numpy_function timestamp placeholder",
     "ONNX has no exceptions": "raise",
