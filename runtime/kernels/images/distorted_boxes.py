@@ -92,7 +92,7 @@ def _unit(words: Iterator[int]) -> Any:
 def _below(words: Iterator[int], count: int) -> int:
     """Return an integer in [0, count) without bias; words that would cause one are skipped."""
     if count & (count - 1) == 0:
-        return next(words) & (count - 1) if count else 0 * next(words)
+        return next(words) & max(count - 1, 0)
     skipped = (_WORD - 1) % count + 1
     while (word := next(words)) < skipped:
         pass

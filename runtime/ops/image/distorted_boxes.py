@@ -49,7 +49,7 @@ def _results(
 ) -> tuple[Array, Array, Array]:
     """Return the begin and the size of the drawn box for `tf.slice`, and its coordinates from 0 to 1."""
     height, width = image_size.tolist()[:2]
-    if ((boxes < 0) | (boxes > 1)).any():
+    if not ((boxes >= 0) & (boxes <= 1)).all():  # also for NaN
         raise errors.InvalidArgumentError("All bounding box coordinates must be in [0.0, 1.0]")
     found = objects(boxes, height, width)
     if not found and not is_whole:

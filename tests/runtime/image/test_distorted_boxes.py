@@ -64,6 +64,7 @@ def test_without_a_fitting_box_the_result_is_the_whole_image() -> None:
     [
         (np.zeros((1, 0, 4), "f"), {}, "No bounding boxes provided"),
         ([[[0.0, 0.0, 2.0, 1.0]]], {}, r"must be in \[0.0, 1.0\]"),
+        ([[[0.0, 0.0, np.nan, 1.0]]], {}, r"must be in \[0.0, 1.0\]"),
         (OBJECTS, {"max_attempts": 0}, "max_attempts must be positive"),
         (OBJECTS, {"area_range": (0.0, 2.0)}, "area_range must be increasing"),
         (OBJECTS, {"aspect_ratio_range": (2.0, 1.0)}, "aspect_ratio_range must be positive"),
