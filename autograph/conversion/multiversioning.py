@@ -142,23 +142,21 @@ class _Join:
         declared = _declarations(rest)
         if isinstance(own, gast.FunctionDef) and not contains(own.body, (gast.Yield, gast.YieldFrom)):
             theirs = self.apart(theirs, own, first)
-        elif declared:
+        else:  # the frame of a generator or coroutine is what suspends
             theirs = _undeclared(theirs)
-        if declared:
-            rest = _undeclared(rest)
+        rest = _undeclared(rest) if declared else rest
         choice = gast.If(self.test(first), theirs, rest)
         return evolve(own, body=[*head, *declared, at(choice, first)])
 
     def apart(self, converted: Statements, function: Any, first: Any) -> Statements:
         """Return the converted version as a function of its own, and its call.
 
-        Else the variables that its blocks read would be cells in the user's version, too. Python adds to a text in
-        place (`text += part`) only in a plain local variable, and reads that faster.
+        Otherwise the variables that its blocks read would be cells in the user's version, too. Python adds to a text
+        in place (`text += part`) only in a plain local variable, and reads that faster.
         """
         names = [each.id for each in parameters(function)]
-        start = evolve(first, end_lineno=first.lineno, end_col_offset=first.col_offset)
         return APART(
-            start,
+            _start(first),
             name=f"{self.ag}version",
             parameters=list(map(parameter, names)),
             body=converted,
@@ -180,8 +178,12 @@ class _Join:
 
     def test(self, first: Any) -> Any:
         """Return the test, on the first line of the function's own code: no tool sees an additional line."""
-        start = evolve(first, end_lineno=first.lineno, end_col_offset=first.col_offset)
-        return self.condition.expression(start, ag=self.ag)
+        return self.condition.expression(_start(first), ag=self.ag)
+
+
+def _start(node: Any) -> Any:
+    """Return a node at the place where `node` starts, without extent."""
+    return evolve(node, end_lineno=node.lineno, end_col_offset=node.col_offset)
 
 
 def _declarations(body: Statements) -> Statements:
