@@ -192,19 +192,20 @@ def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool
             f"Could not pack sequence. Structure had {count} atoms, but flat_sequence had {len(given)} items.  "
             f"Structure: {structure}, flat_sequence: {flat_sequence}."
         )
-    return _pack(structure, iter(given), expand_composites)
+    return pack_leaves(structure, iter(given), expand_composites)
 
 
-def _pack(structure: Any, leaves: Iterator[Any], expand: bool) -> Any:
+def pack_leaves(structure: Any, leaves: Iterator[Any], expand: bool) -> Any:
+    """Return the structure with the next leaves of `leaves`; the components of composites too if `expand`."""
     if type(structure) is list:
-        return [_pack(child, leaves, expand) for child in structure]
+        return [pack_leaves(child, leaves, expand) for child in structure]
     if expand and is_composite(structure):
-        return structure.__recomposed__(_pack(structure.__components__(), leaves, True))
+        return structure.__recomposed__(pack_leaves(structure.__components__(), leaves, True))
     if expand and _is_composite_spec(structure):
-        return structure._from_components(_pack(structure._component_specs, leaves, True))
+        return structure._from_components(pack_leaves(structure._component_specs, leaves, True))
     if not is_nested(structure):
         return next(leaves)
-    parts = [_pack(child, leaves, expand) for _, child in children(structure)]
+    parts = [pack_leaves(child, leaves, expand) for _, child in children(structure)]
     return rebuilt(structure, parts)
 
 
@@ -231,7 +232,7 @@ def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> A
     for other in others:
         assert_same_structure(first, other, check_types, expand)
     columns = zip(*(flatten(one, expand) for one in structure), strict=True)
-    return _pack(first, iter([func(*leaves) for leaves in columns]), expand)
+    return pack_leaves(first, iter([func(*leaves) for leaves in columns]), expand)
 
 
 def same_structure(one: Any, other: Any) -> bool:
@@ -279,7 +280,7 @@ class _Dot:
 
 
 def _pack_dots(nest: Any) -> Any:
-    return _pack(nest, iter([_Dot()] * len(flatten(nest))), False)
+    return pack_leaves(nest, iter([_Dot()] * len(flatten(nest))), False)
 
 
 def _difference(one: Any, other: Any, check: bool, expand: bool) -> tuple[type[Exception], str] | None:

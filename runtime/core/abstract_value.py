@@ -1,6 +1,6 @@
 """Abstract values of eager tensors: one interned object per dtype and shape, compared and hashed by identity.
 
-    x, y: float32[2, 3]      abstract_value_of(x) is abstract_value_of(y)      Kind(float32, (2, 3))
+    x, y: float32[2, 3]    abstract_value_of(x) is abstract_value_of(y)    AbstractValue(float32, (2, 3))
 
 A tensor caches its abstract value at first use.
 """
@@ -15,7 +15,7 @@ from .shapes import TensorShape
 MOST = 4_096
 """The maximum number of interned abstract values."""
 
-_KINDS: dict[Any, AbstractValue] = {}
+INTERNED: dict[Any, AbstractValue] = {}
 
 
 class AbstractValue:
@@ -32,7 +32,7 @@ class AbstractValue:
         self.carries_gradient = dtype.is_floating or dtype.is_complex or dtype is dtypes.variant
 
     def __repr__(self) -> str:
-        return f"Kind({self.dtype.name}, {self.shape})"
+        return f"AbstractValue({self.dtype.name}, {self.shape})"
 
 
 def abstract_value_of(tensor: Any) -> AbstractValue:
@@ -40,10 +40,10 @@ def abstract_value_of(tensor: Any) -> AbstractValue:
 
     >>> from agc.runtime import constant
     >>> abstract_value_of(constant([1.0, 2.0]))
-    Kind(float32, (2,))
+    AbstractValue(float32, (2,))
     """
     array = tensor._array
-    found = _KINDS.get((array.dtype, array.shape))
+    found = INTERNED.get((array.dtype, array.shape))
     if found is None:
         found = kind_for(dtypes.of_array(array), array.shape)
     tensor._kind = found
@@ -53,10 +53,10 @@ def abstract_value_of(tensor: Any) -> AbstractValue:
 def kind_for(dtype: dtypes.DType, shape: tuple[int, ...]) -> AbstractValue:
     """Return the abstract value for a dtype and a shape."""
     key = dtype.numpy_dtype, shape
-    found = _KINDS.get(key)
+    found = INTERNED.get(key)
     if found is None:
         # Tensors keep their abstract value; new tensors get a new one, and miss the fast path once.
-        if len(_KINDS) >= MOST:
-            _KINDS.clear()
-        found = _KINDS.setdefault(key, AbstractValue(dtype, TensorShape(shape)))
+        if len(INTERNED) >= MOST:
+            INTERNED.clear()
+        found = INTERNED.setdefault(key, AbstractValue(dtype, TensorShape(shape)))
     return found

@@ -33,15 +33,15 @@ class Asset:
         found = Path(os.fspath(path))
         if not found.is_file():
             raise NotFoundError(f"there is no file {str(found)!r} for an Asset")
-        self._path = Variable(str(found), trainable=False, name="asset_path")
+        self.variable = Variable(str(found), trainable=False, name="asset_path")
 
     @property
     def asset_path(self) -> Tensor:
         """The path of the file, a scalar string."""
-        return self._path.value()
+        return self.variable.value()
 
     def __children__(self) -> dict[str, Any]:
-        return {"asset_path": self._path}
+        return {"asset_path": self.variable}
 
     def __fspath__(self) -> str:
-        return bytes(self._path.numpy()).decode()
+        return bytes(self.variable.numpy()).decode()

@@ -95,7 +95,7 @@ class _Loader:
         self.objects = [self.made(node) for node in self.nodes]
         for node, target in zip(self.nodes, self.objects, strict=True):
             if isinstance(target, Asset):  # an asset stores its file's current path
-                self.objects[node["children"]["asset_path"]] = target._path
+                self.objects[node["children"]["asset_path"]] = target.variable
         for node, target in zip(self.nodes, self.objects, strict=True):
             self.connect(node, target)
 

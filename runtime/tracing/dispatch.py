@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from agc.autograph import api, staging
 
-from ..config import _state as switches
+from ..config import functions_run_eagerly
 from ..core.gc_pause import Pause
 from ..ir.builder import current, stack
 from .cache_entry import MISSED, build_entry
@@ -75,7 +75,7 @@ class Dispatcher:
 
     def call(self, /, *args: Any, **kwargs: Any) -> Any:
         """Run the graph for these arguments; trace it first if there is none yet."""
-        if switches["eager"]:
+        if functions_run_eagerly():
             return self.python_function(*args, **kwargs)
         try:
             values = self.parameters.values(args, kwargs)

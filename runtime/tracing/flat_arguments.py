@@ -78,7 +78,7 @@ class FlatArguments:
         made = object.__new__(FlatArguments)
         made.leaves, made.structure, made.typed = list(leaves), self.structure, self.typed
         left = iter(leaves)
-        made.values = [nest._pack(value, left, False) for value in self.values]
+        made.values = [nest.pack_leaves(value, left, False) for value in self.values]
         return made
 
     @property

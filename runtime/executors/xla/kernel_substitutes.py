@@ -129,8 +129,8 @@ def _permuted(index: Any, keys: Any, top: Any, rounds: int) -> Any:
     """Return the images of `index` under a permutation of 0, 1, … `top`, by cycle walking of all at once."""
     size = jnp.ceil(jnp.log2(jnp.maximum(bare(top), 1).astype(np.float64))).astype(np.uint64)
     half = wrapped(jnp.maximum(size + size % 2, 16) // 2)
-    encipher = rebound(permutations._enciphered)
-    drawn = rebound(permutations._round_keys)(keys.astype(np.int64).view(np.uint64).T, half, rounds)
+    encipher = rebound(permutations.enciphered)
+    drawn = rebound(permutations.round_keys)(keys.astype(np.int64).view(np.uint64).T, half, rounds)
     last = top.astype(np.uint64)
     first = encipher(index.astype(np.uint64), drawn, half)
 
@@ -176,7 +176,7 @@ for _own, _other in (
     (scan, _scanned),
     (piecewise, _selected),
     (looked_up, lambda table, x: None),
-    (bessel._terms_needed, lambda z, divisors: len(divisors) + 1),
+    (bessel.terms_needed, lambda z, divisors: len(divisors) + 1),
     (incomplete_gamma_beta._converged, _converged),
     (digamma, NumpyFunction(digamma, jax.scipy.special.digamma)),
     (log_gamma, NumpyFunction(log_gamma, jax.scipy.special.gammaln)),

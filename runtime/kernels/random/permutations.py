@@ -45,12 +45,12 @@ def permuted(index: Array, keys: Array, top: Array, rounds: int) -> Array:
     """
     size = np.ceil(np.log2(np.maximum(top, 1).astype(np.float64))).astype(np.uint64)
     half = np.maximum(size + size % np.uint64(2), 2 * _SMALLEST) // np.uint64(2)
-    drawn = _round_keys(keys.astype(np.int64).view(np.uint64).T, half, rounds)
+    drawn = round_keys(keys.astype(np.int64).view(np.uint64).T, half, rounds)
     result, last = index.astype(np.uint64), top.astype(np.uint64)
     active = np.arange(len(result))
     rounds_left = _PATIENCE
     while len(active):
-        result[active] = _enciphered(result[active], drawn[:, active], half[active])
+        result[active] = enciphered(result[active], drawn[:, active], half[active])
         active = active[result[active] > last[active]]
         rounds_left -= 1
         if not rounds_left:  # the range is much smaller than the smallest cipher
@@ -71,7 +71,7 @@ def _with_one_key(columns: Array, keys: Array) -> Iterable[Array]:
 
 def _walked(numbers: Array, keys: Array, last: Array) -> list[int]:
     """Apply the smallest cipher to each number until it is at most `last`, by a table of the cipher."""
-    table = _enciphered(np.arange(1 << 16, dtype=np.uint64), keys, _SMALLEST).tolist()
+    table = enciphered(np.arange(1 << 16, dtype=np.uint64), keys, _SMALLEST).tolist()
     found = []
     for number, largest in zip(numbers.tolist(), last.tolist(), strict=True):
         while number > largest:
@@ -80,7 +80,7 @@ def _walked(numbers: Array, keys: Array, last: Array) -> list[int]:
     return found
 
 
-def _enciphered(index: Array, keys: Array, half: Array) -> Array:
+def enciphered(index: Array, keys: Array, half: Array) -> Array:
     """Apply the cipher once to numbers of twice `half` bits."""
     mask = _mask(half)
     left, right = index & mask, index >> half & mask
@@ -94,7 +94,7 @@ def _mask(half: Array) -> Array:
     return (np.uint64(1) << half) - np.uint64(1)
 
 
-def _round_keys(key: Array, half: Array, rounds: int) -> Array:
+def round_keys(key: Array, half: Array, rounds: int) -> Array:
     """Return the round keys, a row for each round."""
     mask = _mask(half)
     keys, constants = [part & mask for part in key], np.uint64(_SIMON) & mask

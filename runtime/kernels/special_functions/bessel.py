@@ -27,11 +27,11 @@ def _series(order: int, z: Array, weights: Array | None = None) -> Array:
     """Return the sum of `weights[k] * z ** k / (k! * (k + order)!)`, less negligible terms."""
     steps = np.arange(1.0, 80)
     factors = np.cumprod([1.0, *1 / (steps * (steps + order))])
-    count = _terms_needed(z, steps * (steps + order))
+    count = terms_needed(z, steps * (steps + order))
     return power_series(z, (factors if weights is None else factors * weights)[:count].tolist())
 
 
-def _terms_needed(z: Array, divisors: Array) -> int:
+def terms_needed(z: Array, divisors: Array) -> int:
     great = np.max(np.abs(z), initial=0.0)
     return 1 + int(np.count_nonzero(np.cumprod(great / divisors) > 1e-18))
 

@@ -301,7 +301,7 @@ def _extension() -> Any:
         found.register(
             tensor=EagerTensor, variable=Variable, array=EagerArray, array_type=ListType, array_element=TensorType,
             shape=shapes.TensorShape, call=EagerCall, program=EagerProgram, kept_attributes=KeptAttributes,
-            atoms=tuple(ATOMS), kinds=abstract_value._KINDS, kind_of=abstract_value_of, silence=SILENCE,
+            atoms=tuple(ATOMS), kinds=abstract_value.INTERNED, kind_of=abstract_value_of, silence=SILENCE,
             silent=SILENT, begin=begin, pool=_pool, end=end, busy=busy, found_recorders=found_recorders,
             stack=stack, placement=placement, refused=(ValueError, errors.OpError),
         )  # fmt: skip
