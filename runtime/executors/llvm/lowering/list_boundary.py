@@ -8,7 +8,7 @@ from typing import Any
 from .... import dtypes
 from ....functionalize.list_lengths import GrowingSpec, SizedSpec
 from ....functionalize.varying_shapes import VaryingType
-from ....ir.value_types import ListType
+from ....ir.value_types import ListType, TensorType
 from ..arena import HEAD
 from ..codegen.dynamic_sizes import Size
 from ..codegen.function_builder import Emitter
@@ -62,10 +62,15 @@ def export_list(
                 e.copy_some(elements, cells.address(e), e.times(length, cells.bytes))
             for position, value in enumerate((e.b.ptrtoint(address, integer(64)), length)):
                 e.store(dtypes.int64, target.address, e.word(2 * number + position), value)
-    return [
-        GrowingSpec(spec.element) if found.cells.may_grow else spec
-        for found, spec in zip(lists, specs, strict=True)
-    ]
+    return [_type_of(found) for found in lists]
+
+
+def _type_of(found: List | Lists) -> ListType:
+    """Return the type of a list with the shape of its elements, which the graph may not know."""
+    element = TensorType(found.cells.dtype, found.cells.shape)
+    if isinstance(found, Lists):
+        return ListType(ListType(element))
+    return GrowingSpec(element) if found.cells.may_grow else ListType(element)
 
 
 def tensors_handed_over(e: Emitter, nodes: Sequence[LazyValue], targets: Sequence[Buffer]) -> None:

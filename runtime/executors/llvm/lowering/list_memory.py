@@ -14,13 +14,15 @@ from typing import Any
 from .... import dtypes
 from ....ir.value_types import ListType, TensorType
 from ..arena import HEAD
+from ..codegen.dynamic_sizes import is_sized
 from ..codegen.function_builder import Emitter
-from ..codegen.lazy_values import Buffer, Index, LazyValue
+from ..codegen.lazy_values import Buffer, Index, LazyValue, Shape
 from ..codegen.llvm_types import Register, integer, null, pointer
 from ..codegen.memory_builder import FIRST
 from ..codegen.rule_registry import RefusedError
 from ..codegen.scalar_builder import is_known
 from ..list_abi import parts_of
+from .reshape import demand_shape
 
 
 class Cells:
@@ -39,6 +41,12 @@ class Cells:
         self.may_grow = may_grow  # when an index past the end is written
         self.size = size
         self.bytes = max(math.prod(self.shape), 1) * element.dtype.size
+
+    def demand_shape(self, e: Emitter, shape: Shape) -> None:
+        """Refuse elements of another shape than the memory is for; check dynamic sizes at run time."""
+        if not is_sized(shape) and shape != self.shape:
+            raise RefusedError(f"the list has elements of the shapes {self.shape} and {shape}")
+        demand_shape(e, shape, self.shape)
 
     def length(self, e: Emitter) -> Register:
         return e.word(self.size) if self.size is not None else e.b.load(self._length, typ=integer(64))

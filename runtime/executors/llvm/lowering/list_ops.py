@@ -73,6 +73,7 @@ def _(region: Region, operation: Operation, one: LazyValue, other: LazyValue) ->
         cells = copied(e, cells, None)
     site = site_of(cells.dtype)
     if isinstance(other, One):
+        cells.demand_shape(e, other.value.shape)
         cells.extend_to(e, e.plus(other.index, e.word(1)))
         position = cells.at(e, other.index)
         with region.loops(cells.shape, []) as index:
@@ -81,6 +82,7 @@ def _(region: Region, operation: Operation, one: LazyValue, other: LazyValue) ->
             e.store(cells.dtype, position, number, total)
         return List(cells)
     more = made(e, other, spec.element).cells
+    cells.demand_shape(e, more.shape)
     cells.extend_to(e, more.length(e))
     into, source = cells.address(e), more.address(e)
     with times(e, e.times(more.length(e), int(np.prod(cells.shape)))) as number:
@@ -174,8 +176,7 @@ def append_all(e: Emitter, cells: Cells, more: Cells) -> None:
 def _(region: Region, operation: Operation, array: LazyValue, rows: LazyValue) -> LazyValue:
     e = region.e
     cells = changed(region, operation, array, grows=True).cells
-    if cells.shape != rows.shape[1:]:
-        raise RefusedError("the rows have another shape than the elements")
+    cells.demand_shape(e, rows.shape[1:])
     length = cells.length(e)
     end = e.plus(length, e.word(rows.shape[0]))
     cells.reserve(e, end)

@@ -56,6 +56,7 @@ def shortened(region: Region, operation: Operation, node: LazyValue) -> Any:
 def _put(region: Region, operation: Operation, cells: Cells, index: Register, value: LazyValue) -> None:
     """Replace an element. A value that is not computed yet is computed there, if the list stays as it is."""
     e = region.e
+    cells.demand_shape(e, value.shape)
     if not cells.shape:
         number = region.scalar(value)
         e.store(cells.dtype, cells.at(e, index), e.word(0), number.value)
@@ -180,6 +181,7 @@ def _of_rows(region: Region, operation: Operation, rows: LazyValue, size: int) -
     spec = operation.outputs[0].spec
     is_sized = isinstance(size, Size)
     cells = Cells(e, spec.element, None if is_sized else size, False)  # type: ignore[union-attr]
+    cells.demand_shape(e, rows.shape[1:])
     if is_sized:
         cells.reserve(e, e.word(size))
         cells.resize(e, e.word(size))
@@ -203,6 +205,7 @@ def _(
     if isinstance(array, UnallocatedArray):
         return uniform(array.dtype, shape_of(operation), 0)
     cells = made(e, array, operation.outputs[0].spec).cells
+    cells.demand_shape(e, shape_of(operation))
     position = region.integer(index)
     if cells.size is None and not isinstance(cells, View):
         e.demand(e.b.icmp_signed(">=", position, e.word(0)))
@@ -268,6 +271,7 @@ def _(region: Region, operation: Operation, array: LazyValue, rows: LazyValue) -
     if isinstance(array, UnallocatedArray) and isinstance(spec, SizedSpec) and count == spec.size:
         return _of_rows(region, operation, rows, count)
     cells = _changed(region, operation, array)
+    cells.demand_shape(e, rows.shape[1:])
     if cells.size is None and cells.may_grow:
         cells.extend_to(e, e.word(count))
     elif cells.size is None or isinstance(count, Size):
@@ -287,6 +291,7 @@ def _(region: Region, operation: Operation, array: LazyValue, shape: LazyValue) 
     if isinstance(array, One):
         array = made(e, array, TensorType(array.dtype, array.value.shape))
     cells = cells_of(array)
+    cells.demand_shape(e, wanted[1:])
     length, size = cells.length(e), e.word(wanted[0])
     result = region.stored(uniform(cells.dtype, wanted, 0), Buffer.new(e, cells.dtype, wanted))
     count = e.choose(e.b.icmp_signed("<", length, size), length, size)

@@ -9,6 +9,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.executors.llvm import CompilationError, JitFunction, list_abi
+from agc.runtime.ir.parser import parse
 from agc.runtime.kernels.persistent_array import PersistentArray
 
 STEPS = np.linspace(0.1, 2.0, 30).reshape(5, 2, 3)
@@ -138,3 +139,42 @@ def test_elements_of_several_shapes_are_refused() -> None:
     graph = size.get_concrete_function(rows).graph
     with pytest.raises(CompilationError, match="do not have one known shape"):
         JitFunction(graph).run([PersistentArray([np.ones(1, np.float32), np.ones(2, np.float32)])])
+
+
+APPENDED = """graph appended(s: array float32[?], x: float32[2], shapes: array int32[1]) -> array float32[?]
+  shapes.1, shape = list_pop shapes, -1    : array int32[1], int32[1]
+  total = sum_to x, shape                  : float32[?]
+  s.1 = list_append s, total               : array float32[?]
+  return s.1
+"""
+"""The shape of the elements depends on a list, so the graph does not contain it."""
+
+
+def vectors(*sizes: int) -> PersistentArray:
+    return PersistentArray([np.ones(size, np.float32) for size in sizes])
+
+
+def test_a_resulting_list_has_elements_of_the_shape_in_memory() -> None:
+    shapes = PersistentArray([np.array([2], np.int32)])
+    (made,) = JitFunction(parse(APPENDED)).run([vectors(2, 2), np.ones(2, np.float32), shapes])
+    assert [item.tolist() for item in made.items()] == [[1, 1]] * 3
+
+
+@pytest.mark.parametrize(
+    "result, text",
+    [
+        ("array float32[?]", "list_append s, x"),
+        ("array float32[?]", "list_set s, 0, x"),
+        ("array float32[?]", "array_sum s, t"),
+        ("float32[?, ?]", "array_rows s, [2, 3] [dtype=float32]"),
+        ("float32[3]", "array_item s, 0, [3] [dtype=float32]"),
+    ],
+)
+def test_elements_of_another_shape_than_those_in_memory_are_refused(result: str, text: str) -> None:
+    graph = parse(
+        f"graph f(s: array float32[?], t: array float32[?], x: float32[?]) -> {result}\n"
+        f"  y = {text} : {result}\n"
+        "  return y\n"
+    )
+    with pytest.raises(CompilationError, match=r"elements of the shapes \(2,\) and \(3,\)"):
+        JitFunction(graph).run([vectors(2, 2), vectors(3), np.ones(3, np.float32)])
