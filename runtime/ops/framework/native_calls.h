@@ -11,8 +11,8 @@
 #define ARRAYS 320      /* arguments of a kernel */
 #define LONG (1 << 12)  /* bytes of an array for which kernels in Python may take longer than to find a kept call */
 #define MOST_NUMBERS 1024 /* numbers of programs that are cached as tensors */
-#define SLOW 2000       /* nanoseconds of a kernel that count */
-#define SAMPLED 8       /* one of so many calls on smaller arrays is timed */
+#define SLOW 700        /* nanoseconds of a kernel that count: native code with its call takes about as long */
+#define SAMPLED 16      /* one of so many calls on smaller arrays is timed */
 
 enum { ATTRIBUTES, COMPUTE, DTYPES, IS_CLOSED, KINDS, OP, POSITIONS, RETURNS_MANY, TAIL, TEMPLATE, SLOTS };
 static const char *const slot_names[SLOTS] = {
