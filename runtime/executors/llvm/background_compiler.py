@@ -77,9 +77,9 @@ class Compiler:
         """Count seconds that a call has spent on native code in addition to the plan."""
         self._spent += seconds
 
-    def wait(self, job: Job, budget: WaitBudget | None = None) -> None:
+    def wait(self, job: Job, budget: WaitBudget) -> None:
         """Wait for a job as long as there is time left, also in the budget of the graph."""
-        left = self.left() if budget is None else min(self.left(), budget.left())
+        left = min(self.left(), budget.left())
         if left < LEAST or job.done.is_set():
             return
         if self._thread is None:
@@ -89,8 +89,7 @@ class Compiler:
         job.done.wait(left)
         seconds = program_time.seconds() - start
         self.spend(seconds)
-        if budget is not None:
-            budget.add_wait(seconds)
+        budget.add_wait(seconds)
 
     def undisturbed(self, run: Callable[..., Result], *arguments: Any) -> Result:
         """Run while the compiler pauses, or until another thread's run ends."""

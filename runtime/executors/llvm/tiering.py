@@ -84,9 +84,9 @@ def is_wanted() -> bool:
 class TieredRunner:
     """A graph that starts in the plan, and may be compiled while it is in use."""
 
-    def __init__(self, graph: Graph, plan: Runner, budget: WaitBudget | None = None) -> None:
+    def __init__(self, graph: Graph, plan: Runner, new_budget: Callable[[], WaitBudget] = WaitBudget) -> None:
         self.hot = HOT
-        self.budget = budget  # of all combinations of shapes; None for one each
+        self.new_budget = new_budget  # for a combination of shapes; parts of a graph get that of the graph
         self._graph = graph
         self._plan = plan
         self._trials: dict[Any, TierState] = {}
@@ -220,7 +220,7 @@ class TierState:
         self.chosen: Runner | None = plan if is_decided else None
         self.native: Runner | None = None
         self.doubted: JitFunction | None = None  # native code whose results have not been compared yet
-        self.budget = owner.budget or WaitBudget()
+        self.budget = owner.new_budget()
         self._graph = graph
         self._plan = plan
         self._spent = 0.0
@@ -406,10 +406,10 @@ def _in_parts(trial: TierState, graph: Graph) -> Runner | None:
     return found
 
 
-def tiered_part(graph: Graph, budget: WaitBudget | None = None) -> NativePart:
+def tiered_part(graph: Graph, budget: WaitBudget) -> NativePart:
     """Return a part of a hot graph, which the plan runs first, and whose calls wait as those of the graph."""
     from .native_calls import NativePart, planned
 
-    runner = TieredRunner(graph, planned(graph).run, budget)
+    runner = TieredRunner(graph, planned(graph).run, lambda: budget)
     runner.hot = 0.0
     return NativePart(graph, runner.run)

@@ -13,8 +13,12 @@ import pytest
 from agc.runtime.core import program_time
 from agc.runtime.executors.llvm import background_compiler
 from agc.runtime.executors.llvm.background_compiler import Compiler, Job
+from agc.runtime.executors.llvm.wait_budget import WaitBudget
 
 FOREVER = 60.0
+
+LARGE = WaitBudget()
+LARGE.add_run(FOREVER)
 
 
 @pytest.fixture(autouse=True)
@@ -35,7 +39,7 @@ def test_jobs_run_in_order_on_one_thread() -> None:
         for i in range(3)
     ]
     for job in jobs:
-        compiler.wait(job)
+        compiler.wait(job, LARGE)
         assert job.done.is_set()
     assert order == [0, 1, 2]
     assert len(set(threads)) == 1 and threads[0] is not threading.current_thread()
@@ -43,7 +47,7 @@ def test_jobs_run_in_order_on_one_thread() -> None:
 
 def test_other_threads_wait_less_for_the_interpreter_lock_during_a_job() -> None:
     compiler, during = Compiler(), list[float]()
-    compiler.wait(compiler.ask(lambda: during.append(sys.getswitchinterval())))
+    compiler.wait(compiler.ask(lambda: during.append(sys.getswitchinterval())), LARGE)
     assert during[0] < 2e-4
 
 
@@ -52,10 +56,10 @@ def test_a_wait_ends_before_the_job(monkeypatch: pytest.MonkeyPatch) -> None:
     job = compiler.ask(lambda: gate.wait(FOREVER) and None)
     with monkeypatch.context() as young:
         young.setattr(program_time, "seconds", lambda: 0.001)
-        compiler.wait(job)
+        compiler.wait(job, LARGE)
     assert not job.done.is_set()
     gate.set()
-    compiler.wait(job)
+    compiler.wait(job, LARGE)
     assert job.done.is_set()
 
 
@@ -71,14 +75,14 @@ def test_all_waits_together_take_at_most_half_of_the_time(monkeypatch: pytest.Mo
     monkeypatch.setattr(compiler, "_start", lambda: None)
     monkeypatch.setattr(job.done, "wait", wait)
     for call in (0.03, 0.0002, 0.0002, 0.0007):
-        compiler.wait(job)
+        compiler.wait(job, LARGE)
         now += call
     assert waits == [pytest.approx(0.1), pytest.approx(0.03)]  # short times add up
-    compiler.wait(job)
+    compiler.wait(job, LARGE)
     assert waits[2:] == [pytest.approx(0.0011)]
     job.done.set()
     now += 1.0
-    compiler.wait(job)
+    compiler.wait(job, LARGE)
     assert len(waits) == 3
     assert compiler.left() == pytest.approx(1.0)
     compiler.spend(0.2)  # by a comparison
@@ -102,7 +106,7 @@ def test_the_compiler_pauses_while_a_plan_runs(monkeypatch: pytest.MonkeyPatch) 
 
     job = compiler.ask(lower)
     compiler.undisturbed(run, "run")
-    compiler.wait(job)
+    compiler.wait(job, LARGE)
     assert steps == ["run", "lowered"]
 
 
@@ -129,6 +133,8 @@ def test_a_fork_waits_for_the_job_and_its_child_makes_those_that_are_left() -> N
 import os, threading
 from agc.runtime.core import program_time
 from agc.runtime.executors.llvm.background_compiler import compiler
+from agc.runtime.executors.llvm.wait_budget import WaitBudget
+LARGE = WaitBudget()
 program_time.seconds = lambda: 120.0
 has_begun, gate, made = threading.Event(), threading.Event(), []
 first = compiler.ask(lambda: (has_begun.set(), gate.wait(), made.append(1)))
@@ -137,10 +143,10 @@ has_begun.wait()
 threading.Timer(0.05, gate.set).start()
 child = os.fork()
 assert 1 in made
-compiler.wait(second)
+compiler.wait(second, LARGE)
 assert made == [1, 2], made
 third = compiler.ask(lambda: made.append(3))
-compiler.wait(third)
+compiler.wait(third, LARGE)
 assert made == [1, 2, 3]
 if child:
     assert os.waitpid(child, 0)[1] == 0

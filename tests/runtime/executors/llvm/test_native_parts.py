@@ -13,6 +13,7 @@ from agc.runtime.executors import interpret
 from agc.runtime.executors.llvm import JitFunction, tiering
 from agc.runtime.executors.llvm.native_calls import NativePart
 from agc.runtime.executors.llvm.native_parts import with_native_parts
+from agc.runtime.executors.llvm.wait_budget import WaitBudget
 from support.compiled_at_once import compile_at_once
 
 ROW = np.array([1.0, 2.0], np.float32)
@@ -45,7 +46,7 @@ def parts_of(function: Any, *args: Any) -> tuple[Any, list[Any]]:
 
     def make(graph: Any) -> NativePart:
         graphs.append(graph)
-        return tiering.tiered_part(graph)
+        return tiering.tiered_part(graph, WaitBudget())
 
     return with_native_parts(function.get_concrete_function(*args).graph, make), graphs
 

@@ -13,6 +13,7 @@ from agc.runtime.config import optimizer
 from agc.runtime.executors import EXECUTORS
 from agc.runtime.executors.llvm import JitFunction, arena, tiering, trial_times
 from agc.runtime.executors.llvm.background_compiler import Job
+from agc.runtime.executors.llvm.wait_budget import WaitBudget
 
 
 class Clock:
@@ -148,7 +149,7 @@ def test_a_short_call_of_small_shapes_does_not_decide_for_a_pattern() -> None:
     graph = tf.function(lambda x: x + 1).get_concrete_function(tf.constant([1.0])).graph
 
     def decided(pattern: Any) -> tiering.TierState:
-        owner: Any = SimpleNamespace(hot=0.0, budget=None, decided=lambda: None)
+        owner: Any = SimpleNamespace(hot=0.0, new_budget=WaitBudget, decided=lambda: None)
         trial = tiering.TierState(owner, graph, list, pattern=pattern)
         trial.native = tuple
         trial._times[0].append(0.010)

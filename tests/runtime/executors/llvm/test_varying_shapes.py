@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from agc.runtime.executors import EXECUTORS, interpret
 from agc.runtime.executors.llvm import JitFunction, tiering
+from agc.runtime.executors.llvm.tiering import tiered_part
+from agc.runtime.executors.llvm.wait_budget import WaitBudget
 from agc.runtime.functionalize.errors import CannotCompileError
 from agc.runtime.functionalize.varying_shapes import MOST_STATIC
 from agc.runtime.kernels.persistent_array import PersistentArray
@@ -203,7 +205,7 @@ def test_a_hot_part_of_a_graph_compiles_only_its_first_shape_at_once(monkeypatch
     monkeypatch.setattr(tiering, "HOT", 1e9)
     monkeypatch.setattr(tiering, "ask", lambda state, graph, arguments: asked.append(arguments[0].shape))
     graph = tf.function(recurrence, input_signature=[BATCH]).get_concrete_function().graph
-    part = tiering.tiered_part(graph)
+    part = tiered_part(graph, WaitBudget())
     for n in [2, 2, 3, 3, 3]:
         part.run([floats(n, 3, 8)])
     assert asked == [(2, 3, 8)]

@@ -13,6 +13,7 @@ from agc.runtime.core import program_time
 from agc.runtime.executors import EXECUTORS
 from agc.runtime.executors.llvm import native_parts, tiering
 from agc.runtime.executors.llvm.background_compiler import Compiler, Job
+from agc.runtime.executors.llvm.tiering import tiered_part
 from agc.runtime.executors.llvm.wait_budget import WaitBudget
 
 
@@ -86,9 +87,7 @@ def test_the_parts_of_a_graph_share_its_budget(program: OldProgram) -> None:
 
     graph = tf.function(two_loops).get_concrete_function(tf.constant(1)).graph
     budget, parts = WaitBudget(), list[Any]()
-    run = native_parts.with_native_parts(
-        graph, lambda part: parts.append(part) or tiering.tiered_part(part, budget)
-    )
+    run = native_parts.with_native_parts(graph, lambda part: parts.append(part) or tiered_part(part, budget))
     assert run is not None and len(parts) == 2
     for _ in range(5):
         assert run([np.int32(1)])[0] == 32

@@ -6,6 +6,7 @@ import pytest
 from agc.runtime.executors import EXECUTORS, interpret
 from agc.runtime.executors.llvm.native_parts import with_native_parts
 from agc.runtime.executors.llvm.tiering import tiered_part
+from agc.runtime.executors.llvm.wait_budget import WaitBudget
 from agc.runtime.ops.collective.gathering import all_gather, reduce_scatter
 from agc.runtime.ops.collective.reductions import all_reduce, broadcast_from, reduce_to
 from support.threads_as_processes import run_in_threads
@@ -147,7 +148,7 @@ def test_collectives_are_in_no_native_part():
 
     def run(rank):
         parts = []
-        runner = with_native_parts(graph, lambda part: parts.append(part) or tiered_part(part))
+        runner = with_native_parts(graph, lambda part: parts.append(part) or tiered_part(part, WaitBudget()))
         return runner([x])[0].tolist(), [
             [each.type for each in part.operations].count("sin") for part in parts
         ]
