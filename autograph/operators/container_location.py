@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..side_effects.locations import text_of
+from ..side_effects.locations import Location, text_of
 
 
-class ContainerItems:
+class ContainerItems(Location):
     """All items of `base()`, which is evaluated once, when the block starts."""
 
-    reads_copy = True  # so that two reads give two objects
+    reads_copy = True
 
     def __init__(self, base: Callable[[], Any]) -> None:
         self.base = base()

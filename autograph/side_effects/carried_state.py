@@ -242,5 +242,5 @@ class _Run:
             target
             for target, old, new in zip(self.carried.locations, self.were, self.carried.read(), strict=True)
             if not type(old) is type(new) is Undefined
-            and not (has_same_items(old, new) if hasattr(target, "reads_copy") else old is new)
+            and not (has_same_items(old, new) if target.reads_copy else old is new)
         ]

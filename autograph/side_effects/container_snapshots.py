@@ -128,7 +128,7 @@ class Entries(ObjectSnapshot):
 class SequenceItems(MutatedLocation):
     """All items of a list or deque, as one location: their number must not depend on the graph."""
 
-    reads_copy = True  # so that two reads give two objects
+    reads_copy = True
 
     def __init__(self, record: Sequence, unlike: Exception) -> None:
         items = record.owner

@@ -11,26 +11,31 @@ become carried state: see `carried_state.py`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 from ..staging import Undefined
 from .custom_setters import sets_attribute, sets_items
 
 
-class Location(Protocol):
+class Location:
     """A location that can be read and assigned.
 
     A location without a value reads as `Undefined`. Assigning `Undefined` deletes the value.
     """
 
     name: str
+    reads_copy = (
+        False  # whether each read returns a new object, so that only the items of two can be compared
+    )
 
-    def read(self) -> Any: ...
+    def read(self) -> Any:
+        raise NotImplementedError
 
-    def write(self, value: Any) -> None: ...
+    def write(self, value: Any) -> None:
+        raise NotImplementedError
 
 
-class Cell:
+class Cell(Location):
     """A variable that is shared with a closure, an exception handler or the module."""
 
     def __init__(self, get: Callable[[], Any], put: Callable[[Any], None]) -> None:
@@ -47,7 +52,7 @@ class Cell:
         self.put(value)
 
 
-class Attribute:
+class Attribute(Location):
     """The location `base.key`; the base is evaluated once, when the block starts."""
 
     def __init__(self, base: Callable[[], Any], key: str) -> None:
@@ -67,7 +72,7 @@ class Attribute:
             delattr(self.base, self.key)
 
 
-class Item:
+class Item(Location):
     """The location `base[key]`; base and key are evaluated once, when the block starts."""
 
     def __init__(self, base: Callable[[], Any], key: Callable[[], Any]) -> None:

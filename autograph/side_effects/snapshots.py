@@ -17,6 +17,7 @@ from types import CellType
 from typing import Any, NamedTuple
 
 from ..staging import Maybe, Undefined
+from .locations import Location
 from .value_identity import NOTHING, same
 
 
@@ -42,7 +43,7 @@ class AccessPath(NamedTuple):
         return str(at.key)
 
 
-class MutatedLocation:
+class MutatedLocation(Location):
     """A location that a trace has mutated: one value inside of an object."""
 
     has_default = False  # whether a missing attribute reads as that of the class
