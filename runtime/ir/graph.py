@@ -273,38 +273,16 @@ class Graph:
 
         KeyError if there is none.
         """
-        if not isinstance(name, str):
-            raise TypeError(f"Operation names are strings (or similar), not {type(name).__name__}.")
-        wanted = self.naming().in_tensorflows_way(name)
-        for operation in self.get_operations():
-            if self.naming().operations[operation] == wanted:
-                return operation
-        for value in self.inputs:
-            if self.naming().values[value] == f"{wanted}:0":
-                return self.made_by(value)
-        raise KeyError(f"The name {name!r} refers to an Operation not in the graph.")
+        return self.naming().operation(self, name)
 
     def get_tensor_by_name(self, name: str) -> late_binding.SymbolicTensor:
         """Return the tensor of this graph with this name, such as "add:0".
 
         KeyError if there is none, ValueError for a name without a number.
         """
-        if not isinstance(name, str):
-            raise TypeError(f"Tensor names are strings (or similar), not {type(name).__name__}.")
-        head, colon, _ = name.rpartition(":")
-        if not colon:
-            raise ValueError(
-                f"The name {name!r} refers to an Operation, not a Tensor. Tensor names must be of the form "
-                '"<op_name>:<output_index>".'
-            )
-        wanted = f"{self.naming().in_tensorflows_way(head)}:{name[len(head) + 1 :]}"
-        for value, known in self.naming().values.items():
-            if known == wanted:
-                return self._tensor(value)
-        raise KeyError(f"The name {name!r} refers to a Tensor which does not exist.")
-
-    def _tensor(self, value: Value) -> late_binding.SymbolicTensor:
-        return late_binding.SymbolicTensor(value, self._builder or late_binding.Builder.of(self))
+        return late_binding.SymbolicTensor(
+            self.naming().value(name), self._builder or late_binding.Builder.of(self)
+        )
 
     def as_graph_element(self, obj: Any, allow_tensor: bool = True, allow_operation: bool = True) -> Any:
         """Return the tensor or operation for itself or for its name. Raises KeyError if there is none.

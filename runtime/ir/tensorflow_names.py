@@ -1,4 +1,4 @@
-"""Unique names of the operations and tensors of a graph, in TensorFlow's format.
+"""Unique names of the operations and tensors of a graph, in TensorFlow's format, and look-ups by these names.
 
 a = add x, y                    add:0
 a.1 = add a, y          ==>     add_1:0
@@ -74,6 +74,35 @@ class Naming:
         self._taken[base] = number
         self._taken.setdefault(name, 0)
         return name
+
+    def operation(self, graph: Graph, name: str) -> Operation:
+        """Return the operation with this name, a placeholder for an input; KeyError if there is none."""
+        if not isinstance(name, str):
+            raise TypeError(f"Operation names are strings (or similar), not {type(name).__name__}.")
+        wanted = self.in_tensorflows_way(name)
+        for operation in graph.get_operations():
+            if self.operations[operation] == wanted:
+                return operation
+        for value in graph.inputs:
+            if self.values[value] == f"{wanted}:0":
+                return graph.made_by(value)
+        raise KeyError(f"The name {name!r} refers to an Operation not in the graph.")
+
+    def value(self, name: str) -> Value:
+        """Return the value of the tensor with this name; KeyError if there is none."""
+        if not isinstance(name, str):
+            raise TypeError(f"Tensor names are strings (or similar), not {type(name).__name__}.")
+        head, colon, number = name.rpartition(":")
+        if not colon:
+            raise ValueError(
+                f"The name {name!r} refers to an Operation, not a Tensor. Tensor names must be of the form "
+                '"<op_name>:<output_index>".'
+            )
+        wanted = f"{self.in_tensorflows_way(head)}:{number}"
+        for value, known in self.values.items():
+            if known == wanted:
+                return value
+        raise KeyError(f"The name {name!r} refers to a Tensor which does not exist.")
 
     @staticmethod
     def in_tensorflows_way(name: str) -> str:
