@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes, nest
-from ...core import late_binding, shapes
+from ...core import shapes
 from ...core.conversion import (
     convert_to_tensor,
     holds_tensor,
@@ -38,6 +38,7 @@ from ..framework.cached_dispatch import cached_dispatch
 from ..framework.composite_dispatch import dispatching_composites
 from ..framework.op import Input, Inputs, Ints, Name, op
 from ..framework.static_values import as_tuple, integers, known_elements, listed, with_axis
+from ..math.cast import cast
 from .creation import zeros_like
 from .shape_ops import shape as shape_of
 
@@ -221,7 +222,7 @@ def _element(value: Any, dtype: dtypes.DType, casts: bool) -> Any:
         drops = (own.kind in "fc" and dtype.kind not in "fc") or own.is_complex > dtype.is_complex
         if drops or dtypes.string in (own, dtype):
             return convert_to_tensor(convert_to_tensor(value), dtype)  # raises ValueError
-        return late_binding.cast(value, dtype)
+        return cast(value, dtype)
     if isinstance(value, (list, tuple)) and holds_tensor(value):
         return _packed(value, dtype, casts)
     return convert_to_tensor(value, dtype)

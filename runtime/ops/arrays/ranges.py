@@ -21,6 +21,7 @@ from ..framework.composite_dispatch import dispatching_composites
 from ..framework.op import Input, Ints, Name, Same, op
 from ..framework.op_families import INTEGERS, require_dtype
 from ..framework.static_values import checked_size, integer, size
+from ..math.cast import cast
 
 Array = Any
 
@@ -126,8 +127,8 @@ def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: int
     first = convert_to_tensor(start)
     if first.dtype.is_integer:
         if is_tensor_like(stop):
-            stop = late_binding.cast(stop, dtypes.float64)
-        first = late_binding.cast(first, dtypes.float64)
+            stop = cast(stop, dtypes.float64)
+        first = cast(first, dtypes.float64)
     return evenly_spaced(first, stop, num, axis, name)
 
 
