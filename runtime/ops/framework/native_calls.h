@@ -9,7 +9,9 @@
 #include <time.h>
 
 #define ARRAYS 320      /* arguments of a kernel */
-#define LONG (1 << 12)  /* bytes of an array for which kernels in Python may take longer than to find a kept call */
+#define LONG (1 << 12)  /* bytes of an array for which kernels in Python may take longer than to make a kept call */
+#define SHORT (1 << 8)  /* bytes of an array for which they may take longer than to find a kept call */
+#define MOST_KEPT 256   /* calls that an operation keeps, as MOST of eager_calls.py */
 #define MOST_NUMBERS 1024 /* numbers of programs that are cached as tensors */
 #define SLOW 700        /* nanoseconds of a kernel that count: native code with its call takes about as long */
 #define SAMPLED 16      /* one of so many calls on smaller arrays is timed */

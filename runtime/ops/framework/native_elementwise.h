@@ -91,7 +91,8 @@ static int are_accepted(EagerOp *self, PyObject *const *x)
     return PySet_Contains(self->accepted, dtype);
 }
 
-typedef enum { OR_CONVERT, OR_NOTHING } Otherwise; /* what happens to a call that is not kept */
+/* What happens to a call that is not kept. OR_COUNT counts it, and keeps it when it comes again. */
+typedef enum { OR_CONVERT, OR_COUNT, OR_NOTHING } Otherwise;
 
 /* Return the array that the kernel makes of tensors of one accepted dtype. */
 static PyObject *computed_arrays(EagerOp *self, PyObject *const *x)
@@ -113,16 +114,25 @@ static PyObject *computed_arrays(EagerOp *self, PyObject *const *x)
 static PyObject *run_kept(EagerOp *self, PyObject *const *args, Py_ssize_t count, PyObject *names, PyObject *recorders,
                           Otherwise otherwise);
 
+static int one_has_bytes(PyObject *const *x, int size, npy_intp least)
+{
+    return has_bytes(AT(x[0], array_offset), least) || has_bytes(AT(x[size - 1], array_offset), least);
+}
+
 /* Return the result for tensors of one accepted dtype; None if they must be checked. A call whose kernel may take long is
-   kept, for it may be compiled, unless the loop takes no longer than the memory does. */
+   kept, for it may be compiled, unless the loop takes no longer than the memory does. A shorter one is kept only if its
+   shapes recur. */
 static PyObject *computed_elementwise(EagerOp *self, PyObject *const *x, PyObject *recorders)
 {
-    int size = self->operands, least = self->ufunc == Py_None ? LONG : LARGE;
-    int may_be_long = has_bytes(AT(x[0], array_offset), least) || has_bytes(AT(x[size - 1], array_offset), least);
+    int size = self->operands, may_be_long = one_has_bytes(x, size, self->ufunc == Py_None ? LONG : LARGE);
     int is_loop = self->ufunc != Py_None && (self->is_light || !may_be_long);
     PyObject *found = is_loop ? looped(self->ufunc, x, size) : NULL;
     if (found == NULL && !PyErr_Occurred()) {
         if (may_be_long) return run_kept(self, x, size, NULL, recorders, OR_CONVERT);
+        if (self->ufunc == Py_None && one_has_bytes(x, size, SHORT)) {
+            PyObject *kept = run_kept(self, x, size, NULL, recorders, OR_COUNT);
+            if (kept != NULL || PyErr_Occurred()) return kept;
+        }
         found = computed_arrays(self, x);
     }
     PyObject *result = new_tensor(found, found == NULL ? Py_None : same_kind(found, x[0]));

@@ -136,7 +136,9 @@ static PyObject *run_kept(EagerOp *self, PyObject *const *args, Py_ssize_t count
         else if (call != NULL && IS_A(call, EagerProgram)) result = run_program(call, key.tensors, recorders);
         else if (otherwise == OR_CONVERT && parts != NULL && call == NULL)
             result = run_new(self, args, count, names, recorders, &key, parts);
-        else if (otherwise == OR_CONVERT)
+        else if (otherwise == OR_COUNT && parts != NULL && call == NULL) {
+            if (PyDict_GET_SIZE(self->calls) < MOST_KEPT) PyDict_SetItem(self->calls, parts, Py_None);
+        } else if (otherwise == OR_CONVERT || (otherwise == OR_COUNT && call == Py_None))
             result = run_converted(self, args, count, names, has_key && call != Py_False ? parts : Py_None,
                                    PyList_GET_SIZE(key.tensors), Py_None);
     }

@@ -165,3 +165,19 @@ def test_products_and_random_numbers_keep_their_kernels(name: str, monkeypatch: 
         kernel = call.compute
         call.slow(1.0, [x.numpy()] * len(call.template))
         assert call.compute is kernel
+
+
+@pytest.mark.skipif(eager_calls.native is None, reason="the C extension was not built")
+def test_kernels_in_python_keep_calls_on_few_numbers_whose_shapes_recur(language: str) -> None:
+    if language == "python":
+        pytest.skip("elementwise operations keep calls in the C extension only")
+    tf.sigmoid(tf.zeros([2]))  # accepts the dtype
+    REGISTRY["sigmoid"]._calls.clear()
+    for size in range(100, 110):
+        tf.sigmoid(tf.zeros([size]))
+    assert kept_by("sigmoid") == []
+    for _ in range(2):
+        np.testing.assert_array_equal(tf.sigmoid(tf.zeros([100])), np.full(100, np.float32(0.5)))
+        tf.sigmoid(tf.zeros([10]))
+    (call,) = kept_by("sigmoid")
+    assert call.kinds[0].shape == [100]
