@@ -123,8 +123,8 @@ def _unit(
     """Lower a graph whose outputs may use the memory of the inputs in `donors`."""
     from ...optimize import outline_repeats
     from . import runtime_library
+    from .codegen.check_builder import TooLateError
     from .codegen.early_outputs import Donation
-    from .codegen.function_builder import TooLateError
     from .codegen_switches import FEWEST, passes
     from .compilation_unit import LONG, CompilationUnit
 

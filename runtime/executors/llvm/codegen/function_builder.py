@@ -1,30 +1,31 @@
-"""Emits one LLVM function: scalars, memory, counted loops and checks.
+"""Emits one LLVM function: counted loop nests, and the blocks with which the function begins and ends.
 
-A check that fails ends the function with the code 1. The caller then runs the graph as a plan, which reports
-the error. Inside a loop nest a check only sets a flag, so that the loop stays free of branches and LLVM can
-vectorize it. The flag is tested after the nest.
+    with e.nest([2, 3]) as (i, j):         loop:    i = 0, 1            loops without dependences get the metadata
+        body                       ==>     loop1:   j = 0, 1, 2         that they are parallel; the thread pool runs
+                                                    body                those with enough work
+
+The base classes emit all else: scalar_builder.py, memory_builder.py, check_builder.py.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from ..call.kernel import FAILED, INTERRUPTED
 from .affine import INFINITE
 from .buffer_assignment import ElementwiseNest, pairs
+from .check_builder import OFTEN, Checks
 from .dynamic_sizes import Size, is_sized, typical
 from .index_builder import settling_builder
-from .llvm_types import ComplexPair, Element, Register, integer, ir
+from .llvm_types import Register, integer, ir
 from .loop_hints import SCALAR, UNROLL_FULLY, of_body
-from .memory_builder import Storage
 from .merge_functions import ParallelBodies, Users, merge_identical_nests
 from .outlining import OutermostLoopNest, SlotUses, is_large, outline, without_moved
 from .parallel_loops import LIGHT, WAKES, WORTH, instructions_run, taken_apart
 from .parallel_loops import count as count_of_threads
-from .scalar_builder import WORD, is_known
+from .scalar_builder import WORD
 
 UNROLLED = 16
 """In loops, tensors of at most this many elements are unrolled, so that LLVM can keep them in registers."""
@@ -37,14 +38,6 @@ Unrolling larger ones would take long to compile.
 
 SEPARABLE = 512
 """Nests with at least this many iterations may become functions, also in loops: the call takes little time."""
-
-OFTEN = 1 << 20
-"""Branch weight of the likely successor of a branch; the other one has weight 1."""
-
-
-class TooLateError(Exception):
-    """Code that may fail follows code that has overwritten variables."""
-
 
 COLD = 256
 """In a large function, a nest with less than this fraction of the cost of all nests is not vectorized."""
@@ -72,7 +65,7 @@ class OpenNest(NamedTuple):
     loops: list[Any]  # the loops, outermost first: induction variable, trip count, first block and end
 
 
-class Emitter(Storage):
+class Emitter(Checks):
     """Emitter of one function. `b` is llvmlite's IRBuilder."""
 
     def __init__(self, module: Any, function: Any) -> None:
@@ -80,11 +73,6 @@ class Emitter(Storage):
         start = function.append_basic_block("start")
         super().__init__(module, function, settling_builder(start), ir().IRBuilder(entry))
         self._start = start
-        self._failure: Any = None
-        self._noted: Register = None
-        self._stopped: Register = None
-        self._is_committed = False  # whether variables have been overwritten
-        self._ends: list[tuple[Any, int]] = []
         self._loops = 0
         self._rounds = [1]  # iterations of the nests that are being emitted, with the loops around them
         self._open_loops = 0  # loops of the nests that are being emitted
@@ -97,11 +85,8 @@ class Emitter(Storage):
         self._cost = 0  # instructions that the nests run, without parallel ones
         self._total = 0  # those of all nests
         self.work = 0  # total number of elements of all nests emitted so far
-        self.memo: dict[Any, Any] = {}
         self.remainders: dict[int, tuple[Register, Register, int]] = {}  # see lowering/divisibility.py
         self.reasons: list[Any] = []  # why the emitted code cannot be used
-
-    # Loops and branches
 
     @contextmanager
     def nest(
@@ -269,108 +254,10 @@ class Emitter(Storage):
     def is_repeated(self) -> bool:
         return self._repeated > 0
 
-    @contextmanager
-    def into(self, block: Any) -> Iterator[None]:
-        """Continue emission in another block."""
-        outer, self.memo = self.memo, {}
-        self.b.position_at_end(block)
-        yield
-        self.memo = outer
-
-    @contextmanager
-    def where(self, holds: Register) -> Iterator[None]:
-        """Emit a block that runs if `holds` is true."""
-        inside, onward = self.block("then"), self.block("onward")
-        self.b.cbranch(holds, inside, onward)
-        with self.into(inside):
-            yield
-            self.b.branch(onward)
-        self.b.position_at_end(onward)
-
-    def guarded(self, test: Register, emit: Callable[[], Element], other: Element) -> Element:
-        """Emit a branch. Return the element that `emit` emits if `test` is true, else `other`.
-
-        `emit` may read at an index that is valid only if `test` is true; LLVM vectorizes this as a masked load. With
-        `choose`, a valid index would have to be chosen first, which LLVM vectorizes as a gather.
-        """
-        if is_known(test):
-            return emit() if test.constant else other
-        before, inside, after = self.b.block, self.block("guarded"), self.block("after")
-        self.b.cbranch(test, inside, after)
-        with self.into(inside):
-            found, end = emit(), self.b.block
-            self.b.branch(after)
-        self.b.position_at_end(after)
-
-        def joined(x: Register, y: Register) -> Register:
-            phi = self.b.phi(x.type)
-            phi.add_incoming(x, end)
-            phi.add_incoming(y, before)
-            return phi
-
-        if isinstance(found, ComplexPair):
-            return ComplexPair(*map(joined, found, other))
-        return joined(found, other)
-
-    def block(self, name: str) -> Any:
-        return self.function.append_basic_block(name)
-
     @property
     def is_in_nest(self) -> bool:
         """Return whether a loop nest is being emitted."""
         return bool(self._groups)
-
-    # Checks
-
-    def demand(self, holds: Register) -> None:
-        """Fail the run unless `holds` is true."""
-        if is_known(holds) and holds.constant:
-            return
-        if self._groups:
-            if self._noted is None:
-                self._noted = self.slot(integer(8))
-                self._top.store(integer(8)(0), self._noted)
-            broken = self.b.zext(self.b.not_(holds), integer(8))
-            self.b.store(self.b.or_(self.b.load(self._noted, typ=integer(8)), broken), self._noted)
-            self._is_noted = True
-        else:
-            self.fail_unless(holds)
-
-    _is_noted = False
-
-    def _look_at_notes(self) -> None:
-        if self._is_noted:
-            self._is_noted = False
-            noted = self.b.load(self._noted, typ=integer(8))
-            self.fail_unless(self.b.icmp_unsigned("==", noted, integer(8)(0)))
-
-    def stopped(self) -> Register:
-        """Return the address of the flag that says whether the run was interrupted (interrupts.py)."""
-        if self._stopped is None:
-            self._stopped = self.slot(integer(8))
-            self._top.store(integer(8)(0), self._stopped)
-        return self._stopped
-
-    def leave_if_stopped(self) -> None:
-        """Leave the function if the run was interrupted."""
-        onward = self.block("onward")
-        goes_on = self.b.icmp_unsigned("==", self.b.load(self._stopped, typ=integer(8)), integer(8)(0))
-        self.b.cbranch(goes_on, onward, self.end_with(INTERRUPTED)).set_weights([OFTEN, 1])
-        self.b.position_at_end(onward)
-
-    def fail_unless(self, holds: Register) -> None:
-        """Leave the function unless `holds` is true."""
-        onward = self.block("onward")
-        self.b.cbranch(holds, onward, self.failure()).set_weights([OFTEN, 1])
-        self.b.position_at_end(onward)
-
-    def commit(self) -> None:
-        """Demand that no code that is emitted from now on leaves the function without success."""
-        self._is_committed = True
-
-    @property
-    def is_committed(self) -> bool:
-        return self._is_committed
 
     @property
     def cost(self) -> NestCost:
@@ -382,31 +269,6 @@ class Emitter(Storage):
         self.work += cost.work
         self._cost += cost.serial
         self._total += cost.total
-
-    @property
-    def may_fail(self) -> bool:
-        """Return whether the function, which is complete, may return another code than success."""
-        return len(self._ends) > 1
-
-    def failure(self) -> Any:
-        """Return the block that leaves the function with `FAILED`."""
-        if self._is_committed:
-            raise TooLateError
-        return self._failed()
-
-    def _failed(self) -> Any:
-        if self._failure is None:
-            self._failure = self.block("failure")
-            self._ends.append((self._failure, FAILED))
-        return self._failure
-
-    def end_with(self, code: int) -> Any:
-        """Append a block that leaves the function with `code`."""
-        if self._is_committed:
-            raise TooLateError
-        block = self.block("end")
-        self._ends.append((block, code))
-        return block
 
     def finish(self) -> None:
         """Complete the function; the current block ends with success."""

@@ -19,8 +19,9 @@ from ....ir.traits import COLLECTIVE
 from ....ir.value_types import TensorType
 from ....ops.arrays.placeholder import const
 from ..call.kernel import INTERRUPTED
+from .check_builder import OFTEN
 from .dynamic_sizes import Size
-from .function_builder import OFTEN, Emitter
+from .function_builder import Emitter
 from .lazy_values import Buffer, LazyValue
 from .llvm_types import STORED, Register, integer, pointer
 from .materialization import Values

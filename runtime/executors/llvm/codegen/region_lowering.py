@@ -17,11 +17,12 @@ from ....ir.value_types import ListType, TensorType
 from ....ops.math.cast import cast_op
 from ..background_compiler import pausing
 from ..diagnostics import BrokenRuleError
+from .check_builder import TooLateError
 from .dynamic_shapes import agreeing
 from .dynamic_sizes import is_sized
 from .early_outputs import Donation, EarlyOutputs
 from .element_formulas import element_rule
-from .function_builder import Emitter, TooLateError
+from .function_builder import Emitter
 from .kernel_calls import called, has_kernel
 from .lazy_values import (
     Buffer,

@@ -20,7 +20,8 @@ from ....core import late_binding
 from ....ir.graph import Graph, Operation
 from ....ir.value_types import ListType
 from ..call.kernel import INTERRUPTED
-from ..codegen.function_builder import OFTEN, UNROLLED, Emitter
+from ..codegen.check_builder import OFTEN
+from ..codegen.function_builder import UNROLLED, Emitter
 from ..codegen.interrupts import ASK
 from ..codegen.lazy_values import Buffer, ConstantArray, LazyValue, Scalar
 from ..codegen.llvm_types import ComplexPair, Element, Register, integer, pointer, register_type
