@@ -35,7 +35,8 @@ class Transformations(Generic[D]):
         """The spec of the elements: TensorSpecs in the structure of the elements."""
         return self._stage.spec
 
-    def _then(self, stage: PipelineStage) -> D:
+    @classmethod
+    def _of(cls, stage: PipelineStage) -> D:
         """Return the dataset with this last stage."""
         raise NotImplementedError
 
@@ -62,7 +63,7 @@ class Transformations(Generic[D]):
         [np.int64(0), np.int64(1), np.int64(4)]
         """
         calls = optional_number(num_parallel_calls)
-        return self._then(map_stages.Mapped(self._stage, map_func, calls, deterministic))
+        return self._of(map_stages.Mapped(self._stage, map_func, calls, deterministic))
 
     def filter(self, predicate: Callable[..., Any], name: str | None = None) -> D:
         """Keep the elements for which `predicate` returns true, a scalar bool.
@@ -71,11 +72,11 @@ class Transformations(Generic[D]):
         >>> list(tf.data.Dataset.range(5).filter(lambda x: x % 2 == 1).as_numpy_iterator())
         [np.int64(1), np.int64(3)]
         """
-        return self._then(map_stages.Filtered(self._stage, predicate))
+        return self._of(map_stages.Filtered(self._stage, predicate))
 
     def take_while(self, predicate: Callable[..., Any], name: str | None = None) -> D:
         """Return the elements before the first for which `predicate` returns false."""
-        return self._then(map_stages.TakenWhile(self._stage, predicate))
+        return self._of(map_stages.TakenWhile(self._stage, predicate))
 
     def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> D:
         """Concatenate the datasets that `map_func` returns.
@@ -84,7 +85,7 @@ class Transformations(Generic[D]):
         >>> list(tf.data.Dataset.range(3).flat_map(tf.data.Dataset.range).as_numpy_iterator())
         [np.int64(0), np.int64(0), np.int64(1)]
         """
-        return self._then(map_stages.Interleaved(self._stage, map_func, what="flat_map"))
+        return self._of(map_stages.Interleaved(self._stage, map_func, what="flat_map"))
 
     def interleave(
         self,
@@ -110,7 +111,7 @@ class Transformations(Generic[D]):
         cycle = AUTOTUNE if cycle_length is None else number(cycle_length)
         block = 1 if block_length is None else number(block_length)
         calls = optional_number(num_parallel_calls)
-        return self._then(map_stages.Interleaved(self._stage, map_func, cycle, block, calls, deterministic))
+        return self._of(map_stages.Interleaved(self._stage, map_func, cycle, block, calls, deterministic))
 
     def scan(self, initial_state: Any, scan_func: Callable[..., Any], name: str | None = None) -> D:
         """Return the elements of `state, element = scan_func(state, element)`.
@@ -120,7 +121,7 @@ class Transformations(Generic[D]):
         >>> [int(x) for x in sums]
         [1, 3, 6, 10]
         """
-        return self._then(map_stages.Scanned(self._stage, normalized(initial_state), scan_func))
+        return self._of(map_stages.Scanned(self._stage, normalized(initial_state), scan_func))
 
     def batch(
         self,
@@ -138,7 +139,7 @@ class Transformations(Generic[D]):
         """
         is_parallel = num_parallel_calls is not None
         size = number(batch_size)
-        return self._then(batching.Batched(self._stage, size, bool(drop_remainder), is_parallel))
+        return self._of(batching.Batched(self._stage, size, bool(drop_remainder), is_parallel))
 
     def padded_batch(
         self,
@@ -161,17 +162,17 @@ class Transformations(Generic[D]):
         [[[1, 0, 0], [2, 2, 0], [3, 3, 3]]]
         """
         drop, size = bool(drop_remainder), number(batch_size)
-        return self._then(batching.PaddedBatched(self._stage, size, padded_shapes, padding_values, drop))
+        return self._of(batching.PaddedBatched(self._stage, size, padded_shapes, padding_values, drop))
 
     def unbatch(self, name: str | None = None) -> D:
         """Return the slices of each element along its first axis."""
-        return self._then(batching.Unbatched(self._stage))
+        return self._of(batching.Unbatched(self._stage))
 
     def rebatch(self, batch_size: Any, drop_remainder: bool = False, name: str | None = None) -> D:
         """Return batches of another size; of several sizes in turn for a list."""
         given = convert_to_tensor(batch_size).numpy()
         sizes = [int(size) for size in given.reshape(-1)]
-        return self._then(batching.Rebatched(self._stage, sizes, bool(drop_remainder)))
+        return self._of(batching.Rebatched(self._stage, sizes, bool(drop_remainder)))
 
     def window(
         self,
@@ -190,7 +191,7 @@ class Transformations(Generic[D]):
         size = number(size)
         shift = size if shift is None else number(shift)
         stage = windows.Window(self._stage, size, shift, number(stride), bool(drop_remainder))
-        return self._then(stage)
+        return self._of(stage)
 
     def group_by_window(
         self,
@@ -216,7 +217,7 @@ class Transformations(Generic[D]):
         if window_size_func is None:
             size = convert_to_tensor(window_size, "int64")
             window_size_func = lambda key: size  # noqa: E731
-        return self._then(windows.Grouped(self._stage, key_func, reduce_func, window_size_func))
+        return self._of(windows.Grouped(self._stage, key_func, reduce_func, window_size_func))
 
     def shuffle(
         self,
@@ -236,38 +237,38 @@ class Transformations(Generic[D]):
         """
         renew = reshuffle_each_iteration is None or bool(reshuffle_each_iteration)
         chosen = Seeds(*seeds.pair(None if seed is None else int(seed))[:2], renew)
-        return self._then(shuffle_buffer.Shuffled(self._stage, number(buffer_size), chosen))
+        return self._of(shuffle_buffer.Shuffled(self._stage, number(buffer_size), chosen))
 
     def repeat(self, count: Any = None, name: str | None = None) -> D:
         """Repeat the elements `count` times, infinitely for None and -1."""
-        return self._then(reorder_stages.Repeated(self._stage, -1 if count is None else number(count)))
+        return self._of(reorder_stages.Repeated(self._stage, -1 if count is None else number(count)))
 
     def take(self, count: Any, name: str | None = None) -> D:
         """Return the first `count` elements, all for -1."""
-        return self._then(reorder_stages.Taken(self._stage, number(count)))
+        return self._of(reorder_stages.Taken(self._stage, number(count)))
 
     def skip(self, count: Any, name: str | None = None) -> D:
         """Skip the first `count` elements, all for -1."""
-        return self._then(reorder_stages.Skipped(self._stage, number(count)))
+        return self._of(reorder_stages.Skipped(self._stage, number(count)))
 
     def shard(self, num_shards: Any, index: Any, name: str | None = None) -> D:
         """Return every `num_shards`-th element, from index `index` on."""
-        return self._then(reorder_stages.Sharded(self._stage, number(num_shards), number(index)))
+        return self._of(reorder_stages.Sharded(self._stage, number(num_shards), number(index)))
 
     def concatenate(self, dataset: D, name: str | None = None) -> D:
         """Append the elements of another dataset."""
-        return self._then(combine.Concatenated(self._stage, dataset._stage))
+        return self._of(combine.Concatenated(self._stage, dataset._stage))
 
     def prefetch(self, buffer_size: Any, name: str | None = None) -> D:
         """Compute up to `buffer_size` elements ahead in a thread (AUTOTUNE: a few)."""
-        return self._then(reorder_stages.Prefetch(self._stage, number(buffer_size)))
+        return self._of(reorder_stages.Prefetch(self._stage, number(buffer_size)))
 
     def cache(self, filename: Any = "", name: str | None = None) -> D:
         """Cache the elements of the first complete iteration.
 
         They are kept in memory, or in a file whose name begins with `filename`.
         """
-        return self._then(caching.Cached(self._stage, convert_to_tensor(filename, "string")))
+        return self._of(caching.Cached(self._stage, convert_to_tensor(filename, "string")))
 
     def snapshot(
         self,
@@ -284,11 +285,11 @@ class Transformations(Generic[D]):
 
     def unique(self, name: str | None = None) -> D:
         """Drop duplicate elements. The elements are scalars or vectors of int32, int64 or string."""
-        return self._then(reorder_stages.UniqueElements(self._stage))
+        return self._of(reorder_stages.UniqueElements(self._stage))
 
     def ignore_errors(self, log_warning: bool = False, name: str | None = None) -> D:
         """Drop elements that fail."""
-        return self._then(reorder_stages.IgnoredErrors(self._stage, log_warning))
+        return self._of(reorder_stages.IgnoredErrors(self._stage, log_warning))
 
     def apply(self, transformation_func: Callable[[Any], T]) -> T:
         """Return `transformation_func(dataset)`, for method chains."""
@@ -307,7 +308,7 @@ class Transformations(Generic[D]):
 
     def with_options(self, options: Options, name: str | None = None) -> D:
         """Store a copy of `options`; the elements stay the same."""
-        return self._then(reorder_stages.WithOptions(self._stage, Options().merge(options)))
+        return self._of(reorder_stages.WithOptions(self._stage, Options().merge(options)))
 
     def bucket_by_sequence_length(
         self,
@@ -351,7 +352,7 @@ class Transformations(Generic[D]):
         """
         from .ragged_batches import as_ragged
 
-        as_rows: Any = self._then(as_ragged(self._stage, row_splits_dtype))
+        as_rows: Any = self._of(as_ragged(self._stage, row_splits_dtype))
         return as_rows.batch(batch_size, drop_remainder)  # type: ignore[no-any-return]
 
     def sparse_batch(self, batch_size: Any, row_shape: Any, name: str | None = None) -> D:
@@ -364,4 +365,4 @@ class Transformations(Generic[D]):
         """
         from .sparse_batches import SparseBatched
 
-        return self._then(SparseBatched(self._stage, number(batch_size), row_shape))
+        return self._of(SparseBatched(self._stage, number(batch_size), row_shape))
