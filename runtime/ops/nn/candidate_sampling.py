@@ -1,14 +1,12 @@
 """Candidate sampling: random classes for losses over too many classes to compute all.
 
-Each sampler returns the drawn classes and the expected counts of the true and the drawn classes. For `tries`
-draws, a class of probability p has the count `1 - (1 - p) ** tries` if classes are unique, else `tries * p`.
-The numbers are TensorFlow's for the same seeds.
+Each sampler returns the drawn classes and the expected counts of the true and the drawn classes; see
+`agc.runtime.kernels.random.candidate_samplers`.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,55 +18,10 @@ from ...core.export import export
 from ...core.tensor import Tensor
 from ...ir.traits import LENIENT
 from ...ir.value_types import TensorType
-from ...kernels.random import seeds
-from ...kernels.random.philox import Stream
+from ...kernels.random import candidate_samplers, seeds
 from ..framework.op import Input, Ints, Name, op
 from ..framework.op_families import Array, require_dtype
 from ..math.cast import cast
-
-_BLOCKS_PER_SAMPLE = 512
-"""The number of blocks of a stream reserved for each drawn class: TensorFlow's constant."""
-
-
-class _Source:
-    """A sequential source of random numbers of several types, from the words of a stream."""
-
-    def __init__(self, stream: Stream, samples: int) -> None:
-        self._words = self._all(stream, stream.reserve(samples * _BLOCKS_PER_SAMPLE))
-
-    @staticmethod
-    def _all(stream: Stream, first: int) -> Iterator[int]:
-        count = 64
-        while True:
-            yield from stream.bits(first, count).ravel().tolist()
-            first += count
-
-    def word(self) -> int:
-        return next(self._words)
-
-    def long(self) -> int:
-        low = self.word()
-        return low | self.word() << 32
-
-    def below(self, limit: int, bits: int) -> int:
-        """Return a uniform integer below `limit`, by rejection sampling."""
-        draw = self.word if bits == 32 else self.long
-        if limit & (limit - 1) == 0:
-            return draw() & (limit - 1)
-        skipped = ((1 << bits) - 1) % limit + 1
-        number = draw()
-        while number < skipped:
-            number = draw()
-        return number % limit
-
-    def single(self) -> float:
-        """Return a float32 in [0, 1)."""
-        return (self.word() & 0x7FFFFF) / (1 << 23)
-
-    def double(self) -> float:
-        """Return a float64 in [0, 1)."""
-        high = self.word() & 0xFFFFF
-        return (high << 32 | self.word()) / (1 << 52)
 
 
 def _specs(
@@ -93,51 +46,6 @@ def _specs(
     )
 
 
-def _drawn(source: _Source, count: int, unique: bool, sample: Callable[[_Source], int]) -> tuple[Array, int]:
-    """Return the drawn classes and the number of draws."""
-    if not unique:
-        return np.array([sample(source) for _ in range(count)], np.int64), count
-    found: dict[int, None] = {}
-    tries = 0
-    while len(found) < count:
-        tries += 1
-        found[sample(source)] = None
-    return np.array(list(found), np.int64), tries
-
-
-def _expected(chances: Array, count: int, tries: int) -> Array:
-    if tries == count:
-        return (chances * count).astype(np.float32)
-    with np.errstate(divide="ignore"):
-        return -np.expm1(tries * np.log1p(-chances)).astype(np.float32)
-
-
-def _outcome(
-    true_classes: Array,
-    setting: tuple[int, int, int],
-    kind: str,
-    draw: tuple[int, bool, int],
-    sample: Callable[[_Source], int],
-    chance: Callable[[Array], Array],
-) -> tuple[Array, Array, Array]:
-    """Return the results of a sampler.
-
-    `setting` is the pair of seeds and the stream. `draw` holds the number of classes, whether they are
-    unique, and their range.
-    """
-    count, unique, limit = draw
-    if unique and count > limit:
-        raise errors.InvalidArgumentError(f"{kind}: cannot draw {count} different classes from {limit}")
-    wrong = true_classes[(true_classes < 0) | (true_classes >= limit)]
-    if wrong.size:
-        raise errors.InvalidArgumentError(
-            f"{kind}: `true_classes` out of range [0, {limit}): {wrong.flat[0]}"
-        )
-    stream = seeds.stream(f"{kind} {draw} {true_classes.shape[1:]}", *setting)
-    classes, tries = _drawn(_Source(stream, count), count, unique, sample)
-    return classes, _expected(chance(true_classes), count, tries), _expected(chance(classes), count, tries)
-
-
 @op(stateful=True)
 def uniform_candidates(
     true_classes: Ints, num_true: int, num_sampled: int, unique: bool, range_max: int, seed: int, seed2: int,
@@ -156,11 +64,8 @@ def uniform_candidates(
 @uniform_candidates.kernel
 def _(true_classes: Array, num_true: int, num_sampled: int, unique: bool, range_max: int, seed: int, seed2: int,
       stream: int) -> tuple[Array, ...]:  # fmt: skip
-    return _outcome(
-        true_classes, (seed, seed2, stream), "uniform_candidate_sampler", (num_sampled, unique, range_max),
-        lambda source: source.below(range_max, 64),
-        lambda classes: np.full(classes.shape, 1 / range_max),
-    )  # fmt: skip
+    drawn_from = candidate_samplers.uniform("uniform_candidate_sampler", range_max)
+    return drawn_from.sample(true_classes, num_sampled, unique, (seed, seed2, stream))
 
 
 @op(stateful=True)
@@ -181,12 +86,8 @@ def log_uniform_candidates(
 @log_uniform_candidates.kernel
 def _(true_classes: Array, num_true: int, num_sampled: int, unique: bool, range_max: int, seed: int, seed2: int,
       stream: int) -> tuple[Array, ...]:  # fmt: skip
-    whole = math.log1p(range_max)
-    return _outcome(
-        true_classes, (seed, seed2, stream), "log_uniform_candidate_sampler", (num_sampled, unique, range_max),
-        lambda source: (int(math.exp(source.double() * whole)) - 1) % range_max,
-        lambda classes: np.log((classes + 2.0) / (classes + 1.0)) / whole,
-    )  # fmt: skip
+    drawn_from = candidate_samplers.log_uniform("log_uniform_candidate_sampler", range_max)
+    return drawn_from.sample(true_classes, num_sampled, unique, (seed, seed2, stream))
 
 
 @op(stateful=True)
@@ -214,36 +115,11 @@ def _(true_classes: Array, weights: Array, num_true: int, num_sampled: int, uniq
         raise errors.InvalidArgumentError(
             f"fixed_unigram_candidate_sampler: cannot draw {num_sampled} classes by the weights {weights.tolist()}"
         )
-    chances, others = _alias(weights)
-
-    def sample(source: _Source) -> int:
-        share, column = source.single(), source.below(len(weights), 32)
-        return column if share < chances[column] else others[column]
-
-    total = np.sum(weights, dtype=np.float32)
-    return _outcome(
-        true_classes, (seed, seed2, stream), "fixed_unigram_candidate_sampler", (num_sampled, unique, len(weights)),
-        sample, lambda classes: (weights[classes] / total).astype(np.float64),
-    )  # fmt: skip
+    drawn_from = candidate_samplers.weighted("fixed_unigram_candidate_sampler", weights)
+    return drawn_from.sample(true_classes, num_sampled, unique, (seed, seed2, stream))
 
 
 weighted_candidates.no_gradient("the drawn classes are discrete")
-
-
-def _alias(weights: Array) -> tuple[list[float], list[int]]:
-    """Return the tables of the alias method (Walker, 1977): the probability to keep each class, and its alias."""
-    chances = (weights.astype(np.float64) * len(weights) / weights.sum(dtype=np.float64)).tolist()
-    others = list(range(len(chances)))
-    low = [i for i, chance in enumerate(chances) if chance < 1]
-    high = [i for i, chance in enumerate(chances) if chance >= 1]
-    while high and low:
-        poor, rich = low.pop(), high.pop()
-        others[poor] = rich
-        chances[rich] -= 1 - chances[poor]
-        (low if chances[rich] < 1 else high).append(rich)
-    for column in (*low, *high):
-        chances[column] = 1.0
-    return chances, others
 
 
 @op(traits=LENIENT)
@@ -293,8 +169,9 @@ def uniform_candidate_sampler(
     >>> uniform_candidate_sampler([[0]], 1, 2, False, 4).true_expected_count.numpy().tolist()
     [[0.5]]
     """
+    true_classes = cast(true_classes, dtypes.int64)
     drawn = uniform_candidates(
-        cast(true_classes, dtypes.int64), num_true, num_sampled, unique, range_max, *seeds.pair(seed), name
+        true_classes, num_true, num_sampled, unique, range_max, *seeds.pair(seed), name
     )
     return SampledCandidates(*drawn)
 
@@ -316,8 +193,9 @@ def log_uniform_candidate_sampler(
     >>> log_uniform_candidate_sampler([[0]], 1, 2, True, 4).sampled_candidates.shape
     TensorShape([2])
     """
+    true_classes = cast(true_classes, dtypes.int64)
     drawn = log_uniform_candidates(
-        cast(true_classes, dtypes.int64), num_true, num_sampled, unique, range_max, *seeds.pair(seed), name
+        true_classes, num_true, num_sampled, unique, range_max, *seeds.pair(seed), name
     )
     return SampledCandidates(*drawn)
 
