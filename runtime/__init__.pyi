@@ -36,14 +36,14 @@ from agc.runtime.ops.nn.space_to_depth import batch_to_space as batch_to_space, 
 from agc.runtime.ops.arrays.shape_arithmetic import broadcast_dynamic_shape as broadcast_dynamic_shape, broadcast_static_shape as broadcast_static_shape, guarantee_const as guarantee_const, parallel_stack as parallel_stack, required_space_to_batch_paddings as required_space_to_batch_paddings, shape_n as shape_n
 from agc.runtime.control_flow.switch_case import case as case, switch_case as switch_case
 from agc.runtime.ops.math.cast import cast as cast, complex as complex
-from agc.runtime.ops.math.clip import clip_by_global_norm as clip_by_global_norm
-from agc.runtime.ops.math.arithmetic import clip_by_value as clip_by_value, divide as divide, divide as truediv
+from agc.runtime.ops.math.clip import clip_by_global_norm as clip_by_global_norm, clip_by_value as clip_by_value
 from agc.runtime.control_flow.functional_api import cond as cond, while_loop as while_loop
 from agc.runtime.ops.random.initializers import constant_initializer as constant_initializer, ones_initializer as ones_initializer, random_normal_initializer as random_normal_initializer, random_uniform_initializer as random_uniform_initializer, zeros_initializer as zeros_initializer
 from agc.runtime.control_flow.control_dependencies import control_dependencies as control_dependencies, executing_eagerly as executing_eagerly, group as group, identity_n as identity_n, no_op as no_op, tuple as tuple
 from agc.runtime.core.conversion import convert_to_tensor as convert_to_tensor, is_tensor as is_tensor, register_tensor_conversion_function as register_tensor_conversion_function
 from agc.runtime.autodiff.custom_gradients import custom_gradient as custom_gradient, grad_pass_through as grad_pass_through, recompute_grad as recompute_grad
 from agc.runtime.core.devices import device as device
+from agc.runtime.ops.math.arithmetic import divide as divide, divide as truediv
 from agc.runtime.ops.arrays.dynamic_partition import dynamic_stitch as dynamic_stitch
 from agc.runtime.sparse.edit_distance import edit_distance as edit_distance
 from agc.runtime.ops.linalg.matrix_functions import eig as eig, eigvals as eigvals

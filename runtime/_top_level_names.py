@@ -72,10 +72,10 @@ MEMBERS = places({
     ".ops.linalg.matrix_functions": "eig eigvals matrix_square_root=sqrtm",
     ".ops.linalg.tensordot": "tensordot",
     ".ops.math.arithmetic":
-        "add add_n atan2 clip_by_value divide maximum minimum multiply pow realdiv subtract truediv=divide "
-        "truncatediv truncatemod",
+        "add add_n atan2 divide maximum minimum multiply pow realdiv subtract truediv=divide truncatediv "
+        "truncatemod",
     ".ops.math.cast": "bitcast cast complex identity saturate_cast stop_gradient",
-    ".ops.math.clip": "clip_by_global_norm clip_by_norm",
+    ".ops.math.clip": "clip_by_global_norm clip_by_norm clip_by_value",
     ".ops.math.comparison":
         "equal greater greater_equal less less_equal logical_and logical_not logical_or not_equal",
     ".ops.math.derived_math": "scalar_mul",

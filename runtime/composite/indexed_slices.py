@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -23,7 +24,6 @@ from ..core.type_spec import CompositeTensor, TypeSpec
 from ..ops.arrays.reshape import expand_dims
 from ..ops.arrays.scatter import scatter_nd
 from ..ops.framework.static_values import of_tensor
-from ..ops.math.arithmetic import clip_by_value
 from ..ops.math.cast import cast
 from ..ops.math.derived_math import scalar_mul
 from ..ops.math.elementwise import negative
@@ -116,7 +116,7 @@ class IndexedSlices(CompositeTensor):
 
     @staticmethod
     def _operation(operation: Any) -> Any:
-        return _OPERATIONS.get(operation)
+        return _operations().get(operation)
 
     def __neg__(self) -> IndexedSlices:
         return IndexedSlices(negative(self._values), self._indices, self._dense_shape)
@@ -208,11 +208,11 @@ def _on_rows(function: Callable[..., Any]) -> Callable[..., IndexedSlices]:
     return lambda slices, *rest: slices._with_differentiated(function(slices.values, *rest))
 
 
-_OPERATIONS: Mapping[Any, Callable[..., Any]] = {
-    cast: _on_rows(cast),
-    clip_by_value: _on_rows(clip_by_value),
-    scalar_mul: _multiplied,
-}
+@functools.cache
+def _operations() -> Mapping[Any, Callable[..., Any]]:
+    from ..ops.math.clip import clip_by_value  # few programs clip
+
+    return {cast: _on_rows(cast), clip_by_value: _on_rows(clip_by_value), scalar_mul: _multiplied}
 
 
 register_conversion(IndexedSlices, as_dense)

@@ -16,8 +16,9 @@ from ..ops.arrays.concat_split import stack
 from ..ops.arrays.shape_ops import shape as shape_of
 from ..ops.framework.cached_dispatch import cached_dispatch
 from ..ops.framework.op import Name
-from ..ops.math.arithmetic import clip_by_value, maximum
+from ..ops.math.arithmetic import maximum
 from ..ops.math.cast import cast
+from ..ops.math.clip import clip_by_value
 from ..ops.math.elementwise import floor, rsqrt
 from ..ops.reduce.reductions import reduce_mean, reduce_prod
 from ..ops.reduce.variance import reduce_std

@@ -14,8 +14,8 @@ from ...ops.arrays.creation import ones_like, zeros_like
 from ...ops.arrays.shape_ops import shape as shape_of
 from ...ops.arrays.where_ops import where
 from ...ops.math import elementwise
-from ...ops.math.arithmetic import clip_by_value
 from ...ops.math.cast import cast
+from ...ops.math.clip import clip_by_value
 from ...ops.reduce import scans
 from ...ops.reduce.argmax import argmax, argmin
 from ...ops.reduce.reductions import count_nonzero, reduce_mean

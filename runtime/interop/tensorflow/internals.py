@@ -25,8 +25,8 @@ from ...ops.arrays.scatter import tensor_scatter_nd_update
 from ...ops.arrays.shape_ops import shape
 from ...ops.arrays.tile_and_repeat import meshgrid
 from ...ops.linalg.matmul import matmul
-from ...ops.math.arithmetic import clip_by_value
 from ...ops.math.cast import cast
+from ...ops.math.clip import clip_by_value
 from ...sparse.dense_conversion import from_dense, to_dense
 from ...sparse.tensor import SparseTensor
 

@@ -36,9 +36,9 @@ from ..arrays.reshape import fitted
 from ..arrays.select_kernel import selected
 from ..arrays.where_ops import choose
 from ..framework import composite_dispatch, intervals, static_values
-from ..framework.cached_dispatch import cached_dispatch, dispatch_with_operands
-from ..framework.composite_dispatch import dispatching_composites, meet_rows
-from ..framework.op import Inputs, Name, Same, op
+from ..framework.cached_dispatch import cached_dispatch
+from ..framework.composite_dispatch import dispatching_composites
+from ..framework.op import Inputs, Name, op
 from ..framework.op_families import (
     CURVED,
     FLOATS,
@@ -53,7 +53,7 @@ from ..framework.op_families import (
     require_dtype,
 )
 from .cast import cast
-from .comparison import logical_or, not_equal
+from .comparison import not_equal
 from .elementwise import abs, as_real, conj, log, log1p, reciprocal, rsqrt, sign, sqrt, square
 
 
@@ -396,47 +396,3 @@ def _(inputs: list[Any]) -> Any:
 
 
 add_n.gradient(lambda dy, y, inputs: [dy] * len(inputs))
-
-
-@export("clip_by_value")
-@dispatch_with_operands("clip_value_min", "clip_value_max")
-@dispatching_composites("clip_by_value", element_operands=3)
-def clip_by_value(t: TensorLike, clip_value_min: Any, clip_value_max: Any, name: Name = None) -> Tensor:
-    """Clip `t` to the range from `clip_value_min` to `clip_value_max`.
-
-    >>> clip_by_value([1, 5, 9], 2, 7).numpy().tolist()
-    [2, 5, 7]
-    """
-    meet_rows(t)
-    t = convert_to_tensor(t)
-    clipped = _clip(t, clip_value_min, clip_value_max, name)
-    clipped.shape.assert_is_compatible_with(t.shape)
-    return clipped  # type: ignore[no-any-return]
-
-
-@op(traits=ELEMENTWISE, out={"f": ("np.minimum({0}, {2}, out={o})", "np.maximum({o}, {1}, out={o})")})
-def _clip(t: Same, clip_value_min: Same, clip_value_max: Same, name: Name = None) -> TensorType:
-    """Compute `clip_by_value` before the check that the bounds have not changed the shape.
-
-    >>> _clip([1, 5, 9], 2, [7, 7, 7]).numpy().tolist()
-    [2, 5, 7]
-    """
-    require_dtype(t, REAL, "clip_by_value")
-    bounded = shapes.broadcast(t.shape, clip_value_max.shape)
-    return TensorType(t.dtype, shapes.broadcast(bounded, clip_value_min.shape))
-
-
-@_clip.kernel
-def _(t: Array, clip_value_min: Array, clip_value_max: Array) -> Array:
-    return np.maximum(np.minimum(t, clip_value_max), clip_value_min)
-
-
-@_clip.gradient
-def _(dy: Any, y: Any, t: Any, clip_value_min: Any, clip_value_max: Any) -> Any:
-    zero = zeros_like(dy)
-    low, high = t < clip_value_min, t > clip_value_max
-    return (
-        lambda: fitted(choose(logical_or(low, high), zero, dy), t),
-        lambda: fitted(choose(low, dy, zero), clip_value_min),
-        lambda: fitted(choose(high, dy, zero), clip_value_max),
-    )

@@ -1,7 +1,7 @@
-"""Clip tensors to a maximal norm, individually or together.
+"""Clip tensors: elements to a range, or whole tensors to a maximal norm, individually or together.
 
->>> clip_by_norm([3., 4.], 1.).numpy().tolist()
-[0.6000000238418579, 0.800000011920929]
+>>> clip_by_value([3., 4.], 0., 3.5).numpy().tolist(), clip_by_norm([3., 4.], 1.).numpy().tolist()
+([3.0, 3.5], [0.6000000238418579, 0.800000011920929])
 """
 
 from __future__ import annotations
@@ -9,19 +9,71 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from ... import dtypes
+from ...core import shapes
 from ...core.conversion import TensorLike, convert_to_tensor
 from ...core.export import export
 from ...core.tensor import Tensor
-from ..arrays.creation import constant, ones_like
-from ..arrays.where_ops import where
-from ..framework.cached_dispatch import cached_dispatch
-from ..framework.op import Name
+from ...ir.traits import ELEMENTWISE
+from ...ir.value_types import TensorType
+from ..arrays.creation import constant, ones_like, zeros_like
+from ..arrays.reshape import fitted
+from ..arrays.where_ops import choose, where
+from ..framework.cached_dispatch import cached_dispatch, dispatch_with_operands
+from ..framework.composite_dispatch import dispatching_composites, meet_rows
+from ..framework.op import Name, Same, op
+from ..framework.op_families import REAL, Array, require_dtype
 from ..reduce.reductions import reduce_sum
 from .arithmetic import add_n, divide, maximum, minimum, multiply
 from .cast import identity
-from .comparison import greater
+from .comparison import greater, logical_or
 from .elementwise import is_finite, sqrt, square
+
+
+@export("clip_by_value")
+@dispatch_with_operands("clip_value_min", "clip_value_max")
+@dispatching_composites("clip_by_value", element_operands=3)
+def clip_by_value(t: TensorLike, clip_value_min: Any, clip_value_max: Any, name: Name = None) -> Tensor:
+    """Clip `t` to the range from `clip_value_min` to `clip_value_max`.
+
+    >>> clip_by_value([1, 5, 9], 2, 7).numpy().tolist()
+    [2, 5, 7]
+    """
+    meet_rows(t)
+    t = convert_to_tensor(t)
+    clipped = _clip(t, clip_value_min, clip_value_max, name)
+    clipped.shape.assert_is_compatible_with(t.shape)
+    return clipped  # type: ignore[no-any-return]
+
+
+@op(traits=ELEMENTWISE, out={"f": ("np.minimum({0}, {2}, out={o})", "np.maximum({o}, {1}, out={o})")})
+def _clip(t: Same, clip_value_min: Same, clip_value_max: Same, name: Name = None) -> TensorType:
+    """Compute `clip_by_value` before the check that the bounds have not changed the shape.
+
+    >>> _clip([1, 5, 9], 2, [7, 7, 7]).numpy().tolist()
+    [2, 5, 7]
+    """
+    require_dtype(t, REAL, "clip_by_value")
+    bounded = shapes.broadcast(t.shape, clip_value_max.shape)
+    return TensorType(t.dtype, shapes.broadcast(bounded, clip_value_min.shape))
+
+
+@_clip.kernel
+def _(t: Array, clip_value_min: Array, clip_value_max: Array) -> Array:
+    return np.maximum(np.minimum(t, clip_value_max), clip_value_min)
+
+
+@_clip.gradient
+def _(dy: Any, y: Any, t: Any, clip_value_min: Any, clip_value_max: Any) -> Any:
+    zero = zeros_like(dy)
+    low, high = t < clip_value_min, t > clip_value_max
+    return (
+        lambda: fitted(choose(logical_or(low, high), zero, dy), t),
+        lambda: fitted(choose(low, dy, zero), clip_value_min),
+        lambda: fitted(choose(high, dy, zero), clip_value_max),
+    )
 
 
 @export("clip_by_norm")

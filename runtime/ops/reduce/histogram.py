@@ -20,8 +20,9 @@ from ..framework.attribute_parsers import DType
 from ..framework.op import Ints, Name, Same, op
 from ..framework.op_families import REAL, Array, require_dtype
 from ..framework.static_values import integer
-from ..math.arithmetic import clip_by_value, divide
+from ..math.arithmetic import divide
 from ..math.cast import cast
+from ..math.clip import clip_by_value
 from ..math.elementwise import floor
 
 

@@ -15,6 +15,7 @@ from .....ops.arrays.reshape import reshape
 from .....ops.arrays.where_ops import choose
 from .....ops.math import arithmetic, bitwise, comparison, elementwise, error_and_gamma
 from .....ops.math.cast import cast, saturate_cast
+from .....ops.math.clip import clip_by_value
 from .....ops.nn import activations, rectifiers
 from .....ops.strings.regex import regex_full_match
 from .....ops.strings.strings import as_string, lower, string_join, upper
@@ -43,7 +44,7 @@ plain({
     "Sum": lambda *xs: functools.reduce(python.add, xs),
     "Mean": lambda *xs: functools.reduce(python.add, xs) / len(xs),
     "Mish": lambda x: x * elementwise.tanh(elementwise.softplus(x)),
-    "HardSwish": lambda x: x * arithmetic.clip_by_value(x / 6.0 + 0.5, 0.0, 1.0),
+    "HardSwish": lambda x: x * clip_by_value(x / 6.0 + 0.5, 0.0, 1.0),
     "PRelu": lambda x, slope: choose(x < 0, x * slope, x),
 })  # fmt: skip
 
@@ -138,7 +139,7 @@ def _(call: OperatorCall, x: Any) -> Any:
 
 @operator("HardSigmoid")
 def _(call: OperatorCall, x: Any) -> Any:
-    return arithmetic.clip_by_value(x * call.get("alpha", 0.2) + call.get("beta", 0.5), 0.0, 1.0)
+    return clip_by_value(x * call.get("alpha", 0.2) + call.get("beta", 0.5), 0.0, 1.0)
 
 
 @operator("Swish")

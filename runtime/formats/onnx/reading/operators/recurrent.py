@@ -14,7 +14,7 @@ from .....ops.arrays import concat_split, creation, reshape, shape_ops
 from .....ops.arrays.reverse_and_roll import reverse
 from .....ops.linalg.matmul import matmul
 from .....ops.math import elementwise
-from .....ops.math.arithmetic import clip_by_value
+from .....ops.math.clip import clip_by_value
 from .....ops.nn.activations import relu
 from .registry import OperatorCall, operator
 
