@@ -50,7 +50,9 @@ def _measured(figures: Figures, options: argparse.Namespace) -> None:
         _measured_programs(figures, options, pythons)
     for model in (name for name in MODELS if options.only in name):
         _told(model)
-        models.measure(figures, pythons, options.contestant, model, options.size, options.rounds)
+        models.measure(
+            figures, pythons, options.contestant, model, options.size, options.rounds, options.neighbors
+        )
 
 
 def _measured_programs(figures: Figures, options: argparse.Namespace, pythons: Sequence[str]) -> None:
@@ -92,6 +94,13 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--first-calls", type=int, default=5, help="… and of first calls (default: 5)")
     parser.add_argument("--only", default="", metavar="TEXT", help="the workloads with this in their names")
     parser.add_argument("--models", action="store_true", help="only whole models")
+    parser.add_argument(
+        "--neighbors",
+        type=int,
+        default=os.cpu_count() or 1,
+        metavar="N",
+        help="spinning processes beside the models on the busy machine (default: one for each core)",
+    )
     parser.add_argument("--contestant", action="append", default=[], metavar="NAME", help="these, and NumPy")
     parser.add_argument("--size", choices=("full", "tiny"), default="full", help="tiny is for trying it out")
     parser.add_argument(
@@ -114,6 +123,7 @@ def _machine(options: argparse.Namespace) -> dict[str, object]:
         "python": platform.python_version(),
         "numpy": np.__version__,
         "rounds": options.rounds,
+        "neighbors": options.neighbors,
         "size": options.size,
     }
 

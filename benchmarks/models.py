@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import concurrent.futures
 import contextlib
-import os
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -22,12 +21,15 @@ from collections.abc import Iterator, Sequence
 from . import measuring
 from .figures import Figures
 
-NEIGHBORS = os.cpu_count() or 1
-"""The spinning processes of the busy machine."""
-
 
 def measure(
-    figures: Figures, pythons: Sequence[str], only: Sequence[str], model: str, size: str, rounds: int
+    figures: Figures,
+    pythons: Sequence[str],
+    only: Sequence[str],
+    model: str,
+    size: str,
+    rounds: int,
+    neighbors: int,
 ) -> None:
     """Fill the tables of `figures` for a model: in each round, on the idle machine and with busy processors."""
     with measuring.processes(pythons, only) as asked:
@@ -38,7 +40,7 @@ def measure(
         measurement.compare(model, "cold")
         for _ in range(rounds):
             measurement.measure(model, figures.calls)
-            with _neighbors():
+            with _spinning(neighbors):
                 measurement.measure(model, figures.busy)
         for name in figures.calls.get(model, {}):
             if (answer := measurement.ask("peak", model, name)) is not None:
@@ -46,10 +48,10 @@ def measure(
 
 
 @contextlib.contextmanager
-def _neighbors() -> Iterator[None]:
-    """Processes that spin, one for each core."""
+def _spinning(count: int) -> Iterator[None]:
+    """Run processes that take all time that they get."""
     command = [sys.executable, "-c", "while True: pass"]
-    spinning = [subprocess.Popen(command) for _ in range(NEIGHBORS)]
+    spinning = [subprocess.Popen(command) for _ in range(count)]
     try:
         yield
     finally:

@@ -26,7 +26,7 @@ COLUMNS = {
 
 
 def markdown(figures: Figures) -> str:
-    """Return the lines of two tables: alone, and with a busy neighbor."""
+    """Return the lines of two tables: alone, and beside spinning processes."""
     models = [model for model in MODELS if model in figures.calls]
     if not models:
         return ""
