@@ -24,9 +24,8 @@ class Location:
     """
 
     name: str
-    reads_copy = (
-        False  # whether each read returns a new object, so that only the items of two can be compared
-    )
+    reads_copy = False
+    """Whether each read returns a new object, so that only the items of two reads can be compared."""
 
     def read(self) -> Any:
         raise NotImplementedError
