@@ -16,12 +16,17 @@ from collections.abc import Callable, Mapping
 from types import CodeType
 from typing import Any
 
-from .disk_cache import Store, digest, sources
+from .disk_cache import Store, digest, root, sources
 
 # A large library has thousands of functions, and an entry for each takes about 5 KB.
 _STORE = Store(sys.implementation.cache_tag or "python", files=20_000, size=1 << 30)
 
 Answer = Callable[[Any], bool]
+
+
+def is_on() -> bool:
+    """Return whether converted code is stored on disk."""
+    return root() is not None
 
 
 class Entry:

@@ -41,10 +41,10 @@ def load(
 
 
 def _entry(f: FunctionType, features: frozenset[Feature], has_original: bool) -> code_cache.Entry | None:
-    """Return the cache entry of a function of a file."""
+    """Return the cache entry of a function of a file; None if caches are off."""
     code = f.__code__
-    if verbosity() >= CODE or not os.path.isfile(code.co_filename):  # that verbosity prints conversions
-        return None
+    if not code_cache.is_on() or verbosity() >= CODE or not os.path.isfile(code.co_filename):
+        return None  # that verbosity prints conversions
     try:
         context = marshal.dumps(code, 2)  # version 2 has no references, which differ between processes
     except ValueError:  # a constant of the code is an object
