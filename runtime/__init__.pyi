@@ -66,7 +66,7 @@ from agc.runtime.ops.arrays.tile_and_repeat import meshgrid as meshgrid
 from agc.runtime.ops.reduce.norms import norm as norm
 from agc.runtime.interop.py_function import numpy_function as numpy_function, py_function as py_function
 from agc.runtime.ops.state.print_op import print as print
-from agc.runtime.ops.math.derived_math import scalar_mul as scalar_mul
+from agc.runtime.ops.math.scalar_product import scalar_mul as scalar_mul
 from agc.runtime.ops.arrays.concat_split import split as split, unstack as unstack
 from agc.runtime.ops.linalg.tensordot import tensordot as tensordot
 from agc.runtime.ops.arrays.unique import unique as unique

@@ -78,10 +78,10 @@ MEMBERS = places({
     ".ops.math.clip": "clip_by_global_norm clip_by_norm clip_by_value",
     ".ops.math.comparison":
         "equal greater greater_equal less less_equal logical_and logical_not logical_or not_equal",
-    ".ops.math.derived_math": "scalar_mul",
     ".ops.math.elementwise":
         "abs acos acosh asin asinh atan atanh cos cosh exp floor negative round sigmoid sign sin sinh sqrt "
         "square tan tanh",
+    ".ops.math.scalar_product": "scalar_mul",
     ".ops.nn.confusion_and_topk": "approx_top_k",
     ".ops.nn.extract_volume_patches": "extract_volume_patches",
     ".ops.nn.space_to_depth": "batch_to_space space_to_batch space_to_batch_nd",

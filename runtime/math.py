@@ -18,12 +18,13 @@ _LATE = _places({
         "not_equal",
     ".ops.math.derived_math":
         "accumulate_n cumulative_logsumexp is_non_decreasing is_strictly_increasing lbeta nextafter polyval "
-        "reciprocal_no_nan scalar_mul xlog1py zero_fraction",
+        "reciprocal_no_nan xlog1py zero_fraction",
     ".ops.math.elementwise":
         "abs acos acosh angle asin asinh atan atanh ceil conj cos cosh exp expm1 floor imag is_finite "
         "is_inf is_nan log log1p log_sigmoid negative real reciprocal rint round rsqrt sigmoid sign sin "
         "sinh softplus sqrt square tan tanh",
     ".ops.math.error_and_gamma": "erf erfc lgamma",
+    ".ops.math.scalar_product": "scalar_mul",
     ".ops.math.special":
         "bessel_i0 bessel_i0e bessel_i1 bessel_i1e betainc digamma erfcinv erfinv igamma igammac ndtri "
         "polygamma zeta",

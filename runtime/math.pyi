@@ -7,12 +7,13 @@ from agc.runtime.dtypes import DType as _DType
 from agc.runtime.core.tensor import Tensor as _Tensor
 
 from agc.runtime import abs as abs, acos as acos, acosh as acosh, add as add, add_n as add_n, argmax as argmax, argmin as argmin, asin as asin, asinh as asinh, atan as atan, atan2 as atan2, atanh as atanh, cos as cos, cosh as cosh, cumsum as cumsum, equal as equal, exp as exp, floor as floor, greater as greater, greater_equal as greater_equal, less as less, less_equal as less_equal, logical_and as logical_and, logical_not as logical_not, logical_or as logical_or, maximum as maximum, minimum as minimum, multiply as multiply, negative as negative, not_equal as not_equal, pow as pow, reduce_all as reduce_all, reduce_any as reduce_any, reduce_logsumexp as reduce_logsumexp, reduce_max as reduce_max, reduce_mean as reduce_mean, reduce_min as reduce_min, reduce_prod as reduce_prod, reduce_sum as reduce_sum, round as round, sigmoid as sigmoid, sign as sign, sin as sin, sinh as sinh, _math_special as special, sqrt as sqrt, square as square, subtract as subtract, tan as tan, tanh as tanh
-from agc.runtime.ops.math.derived_math import accumulate_n as accumulate_n, is_non_decreasing as is_non_decreasing, is_strictly_increasing as is_strictly_increasing, lbeta as lbeta, polyval as polyval, reciprocal_no_nan as reciprocal_no_nan, scalar_mul as scalar_mul, zero_fraction as zero_fraction
+from agc.runtime.ops.math.derived_math import accumulate_n as accumulate_n, is_non_decreasing as is_non_decreasing, is_strictly_increasing as is_strictly_increasing, lbeta as lbeta, polyval as polyval, reciprocal_no_nan as reciprocal_no_nan, zero_fraction as zero_fraction
 from agc.runtime.ops.math.elementwise import angle as angle, conj as conj, real as real
 from agc.runtime.ops.nn.confusion_and_topk import approx_max_k as approx_max_k, approx_min_k as approx_min_k, confusion_matrix as confusion_matrix
 from agc.runtime.ops.math.arithmetic import divide as divide, divide_no_nan as divide_no_nan, divide as truediv
 from agc.runtime.ops.nn.in_top_k import in_top_k as in_top_k
 from agc.runtime.ops.reduce.norms import l2_normalize as l2_normalize
+from agc.runtime.ops.math.scalar_product import scalar_mul as scalar_mul
 from agc.runtime.ops.reduce.segments import segment_mean as segment_mean, unsorted_segment_mean as unsorted_segment_mean, unsorted_segment_sqrt_n as unsorted_segment_sqrt_n
 from agc.runtime.ops.arrays.sort import top_k as top_k
 

@@ -25,8 +25,8 @@ from ..ops.arrays.reshape import expand_dims
 from ..ops.arrays.scatter import scatter_nd
 from ..ops.framework.static_values import of_tensor
 from ..ops.math.cast import cast
-from ..ops.math.derived_math import scalar_mul
 from ..ops.math.elementwise import negative
+from ..ops.math.scalar_product import scalar_mul
 
 
 @export("IndexedSlices")

@@ -25,7 +25,6 @@ from ..arrays.shape_ops import size
 from ..arrays.where_ops import where
 from ..framework.attribute_parsers import Axis
 from ..framework.cached_dispatch import cached_dispatch
-from ..framework.composite_dispatch import dispatching_composites, meet_rows
 from ..framework.op import Input, Name, Same, op
 from ..framework.op_families import COMPLEX, FLOATS, NUMERIC, Array, DTypes, binary, require_dtype
 from ..reduce.reductions import reduce_all, reduce_sum
@@ -64,23 +63,6 @@ def accumulate_n(inputs: Any, shape: Any = None, tensor_dtype: Any = None, name:
     for tensor in tensors:
         known = shapes.merge(known, shapes.as_dims(tensor.shape))
     return add_n(tensors, name)  # type: ignore[no-any-return]
-
-
-@export("math.scalar_mul", "scalar_mul")
-@cached_dispatch
-@dispatching_composites("scalar_mul")
-def scalar_mul(scalar: TensorLike, x: TensorLike, name: Name = None) -> Tensor:
-    """Multiply `x` by a scalar; ValueError if `scalar` is not a scalar.
-
-    >>> scalar_mul(2, [1., 3.]).numpy().tolist()
-    [2.0, 6.0]
-    """
-    meet_rows(x)
-    x = convert_to_tensor(x)
-    factor = convert_to_tensor(scalar, x.dtype)
-    if factor.shape.rank not in (None, 0):
-        raise ValueError(f"Only scalar multiply works, got shape {factor.shape}")
-    return multiply(factor, x, name)  # type: ignore[no-any-return]
 
 
 @export("math.zero_fraction", "nn.zero_fraction")

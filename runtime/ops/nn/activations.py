@@ -33,7 +33,6 @@ from ..framework.op import Input, Name, Same, op
 from ..framework.op_families import CURVED, FLOATS, NUMERIC, REAL, Array, require_dtype
 from ..math.arithmetic import multiply
 from ..math.elementwise import exp, sigmoid, tanh
-from ..math.error_and_gamma import erf
 from ..reduce.reductions import reduce_sum
 from ..reduce.short_axis_kernels import along_short, is_left_to_numpy, is_short, sum_of
 
@@ -112,6 +111,8 @@ def gelu(features: TensorLike, approximate: bool = False, name: Name = None) -> 
         cubic = x + multiply(multiply(multiply(x, x), x), 0.044715)
         chance = tanh(multiply(cubic, np.sqrt(2 / np.pi).item()))
     else:
+        from ..math.error_and_gamma import erf  # with its tables, which most programs do not need
+
         chance = erf(multiply(x, np.sqrt(0.5).item()))
     return multiply(multiply(x, 0.5), chance + 1, name)  # type: ignore[no-any-return]
 

@@ -45,7 +45,6 @@ from ..math.cast import cast
 from ..math.comparison import equal
 from ..math.elementwise import as_real, conj, exp, is_finite
 from . import minmax_kernels
-from .leave_one_out_product import product_of_others
 from .minmax_kernels import largest, smallest
 from .short_axis_kernels import ONE_BY_ONE, is_left_to_numpy, needs_numpy, reduced_faster, sum_of
 
@@ -210,6 +209,8 @@ reduce_euclidean_norm = reduction("reduce_euclidean_norm", _euclidean_norm, NUME
 @reduce_prod.gradient
 def _(dy: Any, y: Any, x: Any, axis: Axes, keepdims: bool) -> Any:
     """Multiply by the product of the other elements, computed without division because of zeros."""
+    from .leave_one_out_product import product_of_others  # few programs differentiate products
+
     return spread(dy, shape_of(x), axis, keepdims) * conj(product_of_others(x, axis))
 
 
