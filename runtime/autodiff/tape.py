@@ -24,7 +24,6 @@ from ..ops.arrays.creation import ones_like, zeros
 from ..ops.arrays.shape_ops import shape
 from ..ops.framework.eager_calls import native
 from .backprop import gradients
-from .jacobian import batch_jacobian_of_records, jacobian_of_records
 from .tape_plans import Differentiate, planned_gradients
 from .tape_recording import TapeRecording, warn
 from .tape_records import Record, is_continuous, key_of
@@ -160,6 +159,8 @@ class GradientTape(TapeRecording):
         unconnected = choice(unconnected_gradients)
         flat = [differentiable(source, "source") for source in nest.flatten(sources)]
         y = known(differentiable(self._as_tensor(target), "target"))
+        from .jacobian import jacobian_of_records  # few programs compute Jacobians
+
         found = self._rows(jacobian_of_records, records, y, flat, y.shape)
         filled_rows = [
             zeros(join([shape(y), shape(x)], 0), x.dtype)
@@ -196,6 +197,8 @@ class GradientTape(TapeRecording):
             raise ValueError(
                 f"Need first dimension of target shape ({y.shape}) and source shape ({x.shape}) to match."
             )
+        from .jacobian import batch_jacobian_of_records
+
         (found,) = self._rows(batch_jacobian_of_records, records, y, [x], y.shape[1:])
         if found is None and unconnected is UnconnectedGradients.ZERO:
             return zeros(join([shape(y), shape(x)[1:]], 0), x.dtype)

@@ -1,0 +1,70 @@
+"""The first call of a function imports what its program uses, as each module takes part of a millisecond."""
+
+import subprocess
+import sys
+
+import pytest
+
+TRAINING = """
+import agc.runtime as tf
+weight = tf.Variable(2.0)
+
+@tf.function
+def step(x):
+    with tf.GradientTape() as tape:
+        loss = tf.constant(0.0)
+        for i in tf.range(3):
+            loss += tf.nn.relu(weight * x[i])
+    (gradient,) = tape.gradient(loss, [weight])
+    weight.assign_sub(gradient)
+    return loss
+
+step(tf.constant([1.0, 2.0, 3.0]))
+"""
+LATE = {
+    "autograph.operators.asserts": "tf.function(check)(tf.constant(1))",
+    "autograph.operators.comprehensions": "tf.function(doubled)(tf.constant([1, 2]))",
+    "runtime.autodiff.jacobian": "jacobian(tf.constant([1.0, 2.0]))",
+    "runtime.kernels.special_functions.tables": "tf.nn.gelu(tf.constant([0.0]))",
+    "runtime.ops.reduce.leave_one_out_product": "gradient_of_product(tf.constant([1.0, 2.0]))",
+}
+"""The modules that the program above does not use, and calls that do."""
+
+USES = """
+def check(x):
+    assert x > 0
+    return x
+
+def doubled(xs):
+    return [2 * x for x in xs]
+
+def jacobian(x):
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = x * x
+    return tape.jacobian(y, x)
+
+def gradient_of_product(x):
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.reduce_prod(x)
+    return tape.gradient(y, x)
+
+"""
+
+
+def loaded(program, folder):
+    """Return the modules in LATE that a program has loaded, in a process of its own."""
+    file = folder / "program.py"
+    file.write_text(f"{program}\nimport sys\nprint(*sys.modules)\n")
+    done = subprocess.run([sys.executable, str(file)], check=True, capture_output=True, text=True)
+    return {module for module in LATE if f"agc.{module}" in done.stdout.split()}
+
+
+def test_a_step_of_training_imports_none_of_these(tmp_path):
+    assert loaded(TRAINING, tmp_path) == set()
+
+
+@pytest.mark.parametrize("module", LATE)
+def test_they_are_imported_at_their_first_use(module, tmp_path):
+    assert module in loaded(f"import agc.runtime as tf\n{USES}{LATE[module]}", tmp_path)
