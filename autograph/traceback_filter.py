@@ -66,7 +66,7 @@ def filter_tracebacks(package: str, loaded: str = "") -> None:
     if sys.version_info >= _UNKNOWN:
         return
     for name in sys.modules.keys() - _DONE:
-        if not name.startswith("agc.") or name.startswith(_COMPILER):
+        if name != package and (not name.startswith("agc.") or name.startswith(_COMPILER)):
             _DONE.add(name)  # a process may have thousands of these
         elif name == package or name.startswith(package + "."):
             module = sys.modules.get(name)  # another thread's import takes it away for a moment
@@ -264,16 +264,18 @@ _PARTS = _Parts(
 _CALLED_BY_C = {"_call", "_converted"}
 """The methods that the C function in the slot `__call__` of an operation runs."""
 _COMPILER = tuple(
-    f"agc.runtime.{package}."
+    f"agc.{package}."
     for package in (
-        "executors.llvm.codegen",
-        "executors.llvm.lowering",
-        "executors.xla.rules",
-        "functionalize",
-        "optimize",
+        "autograph",
+        "runtime.executors.llvm.codegen",
+        "runtime.executors.llvm.lowering",
+        "runtime.executors.plan.unboxing",
+        "runtime.executors.xla.rules",
+        "runtime.functionalize",
+        "runtime.optimize",
     )
 )
-"""Modules whose functions only other modules of agc call."""
+"""Modules whose functions only other modules of agc call, and those of autograph, which filters packages by name."""
 _DONE: set[str] = set()
 _CLASSES: set[type] = set()
 _UNKNOWN = (3, 15)  # the first version that may have another form of bytecode; tracebacks stay whole there
