@@ -18,7 +18,7 @@ from typing import Any
 import click
 from agc import autograph
 
-from . import call_function, run_program, run_workers, sources
+from . import call_function, run_program, sources
 from .errors import BAD_USAGE, UNREADABLE, no_pass, problem
 from .profile import Wanted, profiled
 
@@ -145,17 +145,9 @@ def command(
     restarts: int | None,
     worker_index: int | None,
 ) -> Callable[[], int]:
-    if run_workers.is_worker():
-        run_workers.follow_launcher()
-    elif restarts is not None and (workers is None or worker_index is not None):
-        raise problem(BAD_USAGE, "--restarts is for workers of one launcher", fix="--workers 2 --restarts 1")
-    elif workers is not None and worker_index is not None:
-        run_workers.become(workers, worker_index)
-    elif worker_index is not None:
-        fix = "--workers HOST:PORT,HOST:PORT --worker-index 0"
-        raise problem(BAD_USAGE, "--worker-index is one of several --workers", fix=fix)
-    elif workers is not None:
-        return partial(run_workers.launch, workers, restarts or 0, ctx.meta[WHOLE])
+    launch = launcher(ctx, workers, restarts, worker_index)
+    if launch is not None:
+        return launch
     if as_tensorflow:
         from agc.runtime import install_as_tensorflow
 
@@ -168,6 +160,28 @@ def command(
         wanted.check(target, eager)
         start = partial(profiled, start, wanted)
     return partial(listed, start) if conversions else start
+
+
+def launcher(
+    ctx: click.Context, workers: str | None, restarts: int | None, worker_index: int | None
+) -> Callable[[], int] | None:
+    """Return a function that starts all workers; None if this process runs the program, as a worker or alone."""
+    if (workers, restarts, worker_index) == (None, None, None) and "AGC_LAUNCHER" not in os.environ:
+        return None
+    from . import run_workers  # with sockets and processes, which other programs do not need
+
+    if run_workers.is_worker():
+        run_workers.follow_launcher()
+    elif restarts is not None and (workers is None or worker_index is not None):
+        raise problem(BAD_USAGE, "--restarts is for workers of one launcher", fix="--workers 2 --restarts 1")
+    elif workers is not None and worker_index is not None:
+        run_workers.become(workers, worker_index)
+    elif workers is not None:
+        return partial(run_workers.launch, workers, restarts or 0, ctx.meta[WHOLE])
+    else:
+        fix = "--workers HOST:PORT,HOST:PORT --worker-index 0"
+        raise problem(BAD_USAGE, "--worker-index is one of several --workers", fix=fix)
+    return None
 
 
 def starting(

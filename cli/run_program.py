@@ -54,9 +54,11 @@ def is_archive_or_folder(path: str) -> bool:
     """Return whether Python would run the `__main__` module inside `path`."""
     if os.path.isdir(path):
         return os.path.exists(os.path.join(path, "__main__.py"))
-    import zipfile
+    if path.endswith(".py") or not os.path.isfile(path):
+        return False
+    import zipfile  # with its codecs, which a file of Python does not need
 
-    return not path.endswith(".py") and os.path.isfile(path) and zipfile.is_zipfile(path)
+    return zipfile.is_zipfile(path)
 
 
 def _run_inside(path: str, args: Sequence[str], eager: bool) -> int:
