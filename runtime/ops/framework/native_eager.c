@@ -66,8 +66,8 @@ static PyMethodDef functions[] = {
     {"getitem", make_getitem, METH_VARARGS,
      "getitem(method, op)\n--\n\nReturn a method that tries basic indexing, which `op` records on tapes, and then `method`."},
     {"assignment", make_assignment, METH_VARARGS,
-     "assignment(method, op, ufunc=None)\n--\n\nReturn a method of variables that tries `ufunc` in place, a kept call of "
-     "`op`, and then `method`."},
+     "assignment(method, op, attributes, ufunc=None)\n--\n\nReturn a method of variables that tries `ufunc`, in place unless "
+     "tapes record `op` with these attributes, a kept call of `op`, and then `method`."},
     {"read", (PyCFunction)(void (*)(void))read_recorded, METH_FASTCALL,
      "read(variable, recorders)\n--\n\nReturn the present value of a variable, and record the read."},
     {"tape_computed", (PyCFunction)(void (*)(void))computed_on_tape, METH_FASTCALL,

@@ -12,6 +12,7 @@ typedef struct {
     vectorcallfunc vectorcall;
     PyObject *method, *ops; /* the method in Python, and a tuple of the callables of elementwise operations */
     PyObject *ufunc;        /* of an assignment: what it does with the value and its operand; else NULL */
+    PyObject *kept;         /* of an assignment: the attributes that tapes record; else NULL */
     int is_reflected;
 } Operator;
 
@@ -83,6 +84,33 @@ static PyObject *handle_to(PyObject *variable)
     return made;
 }
 
+/* Set a variable to a tensor of its shape and dtype, or to ufunc(variable, tensor) in new memory, as tapes may refer to the
+   old value, and record that. Return whether that was possible; -1 with an exception. */
+static int is_replaced(Operator *self, PyObject *variable, PyObject *x, PyObject *recorders)
+{
+    PyObject *old = new_tensor(PyObject_GetAttr(variable, name_array), Py_None), *found = NULL;
+    if (old == NULL) return -1;
+    PyArrayObject *before = (PyArrayObject *)AT(old, array_offset), *given = (PyArrayObject *)AT(x, array_offset);
+    PyObject *operands[] = {old, x}, *recorded[] = {variable, x};
+    if (PyArray_SAMESHAPE(before, given))
+        found = self->ufunc == NULL ? Py_NewRef(given) : looped(self->ufunc, operands, 2);
+    Py_DECREF(old);
+    if (found == NULL) return PyErr_Occurred() ? -1 : 0;
+    PyObject *state = PyObject_GenericGetDict(variable, NULL), *new = new_tensor(found, Py_None);
+    int failed = state == NULL || new == NULL || PyDict_SetItem(state, name_array, found) < 0
+        || record_few(recorders, ((EagerOp *)PyTuple_GET_ITEM(self->ops, 0))->op, self->kept, recorded, 2, new) < 0;
+    Py_XDECREF(state);
+    Py_XDECREF(new);
+    return failed ? -1 : 1;
+}
+
+/* Update a variable at once; return whether that was possible, -1 with an exception. */
+static int is_assigned(Operator *self, PyObject *variable, PyObject *operand, PyObject *recorders)
+{
+    if (PyList_GET_SIZE(recorders) == 0) return is_updated(variable, self->ufunc, operand);
+    return is_replaced(self, variable, operand, recorders);
+}
+
 /* Return a handle to a variable after the kept call of an assignment; or the result of the method. */
 static PyObject *call_assignment(PyObject *object, PyObject *const *args, size_t flags, PyObject *names)
 {
@@ -91,7 +119,7 @@ static PyObject *call_assignment(PyObject *object, PyObject *const *args, size_t
     int is_eager = names == NULL && PyVectorcall_NARGS(flags) == 2 && IS_A(args[0], Variable);
     PyObject *recorders = is_eager ? eager_recorders() : NULL, *result = NULL;
     PyObject *operand = recorders == NULL ? NULL : operand_for(args[0], args[1]);
-    int is_done = operand == NULL || PyList_GET_SIZE(recorders) > 0 ? 0 : is_updated(args[0], self->ufunc, operand);
+    int is_done = operand == NULL ? 0 : is_assigned(self, args[0], operand, recorders);
     if (is_done > 0) result = Py_NewRef(Py_None);
     else if (is_done == 0 && operand != NULL && is_prepared(op) == 0) {
         PyObject *given[] = {args[0], operand, Py_None}; /* as in the method, which keeps the call */
@@ -121,6 +149,7 @@ static void forget_operator(PyObject *object)
     Py_XDECREF(((Operator *)object)->method);
     Py_XDECREF(((Operator *)object)->ops);
     Py_XDECREF(((Operator *)object)->ufunc);
+    Py_XDECREF(((Operator *)object)->kept);
     Py_TYPE(object)->tp_free(object);
 }
 
@@ -195,16 +224,24 @@ static PyObject *make_operator(PyObject *module, PyObject *args)
     return operator_of(call_operator, PY_SSIZE_T_MAX, method, ops, is_reflected);
 }
 
-static PyObject *make_method(vectorcallfunc vectorcall, PyObject *args)
+static PyObject *make_getitem(PyObject *module, PyObject *args)
 {
-    PyObject *method, *op, *ufunc = NULL;
-    if (!PyArg_ParseTuple(args, "OO|O!", &method, &op, &PyUFunc_Type, &ufunc)) return NULL;
-    PyObject *ops = PyTuple_Pack(1, op), *made = ops == NULL ? NULL : operator_of(vectorcall, 1, method, ops, 0);
-    if (made != NULL) ((Operator *)made)->ufunc = Py_XNewRef(ufunc);
+    PyObject *method, *op;
+    if (!PyArg_ParseTuple(args, "OO", &method, &op)) return NULL;
+    PyObject *ops = PyTuple_Pack(1, op), *made = ops == NULL ? NULL : operator_of(call_getitem, 1, method, ops, 0);
     Py_XDECREF(ops);
     return made;
 }
 
-static PyObject *make_getitem(PyObject *module, PyObject *args) { return make_method(call_getitem, args); }
-
-static PyObject *make_assignment(PyObject *module, PyObject *args) { return make_method(call_assignment, args); }
+static PyObject *make_assignment(PyObject *module, PyObject *args)
+{
+    PyObject *method, *op, *kept, *ufunc = NULL;
+    if (!PyArg_ParseTuple(args, "OOO|O!", &method, &op, &kept, &PyUFunc_Type, &ufunc)) return NULL;
+    PyObject *ops = PyTuple_Pack(1, op), *made = ops == NULL ? NULL : operator_of(call_assignment, 1, method, ops, 0);
+    if (made != NULL) {
+        ((Operator *)made)->kept = Py_NewRef(kept);
+        ((Operator *)made)->ufunc = Py_XNewRef(ufunc);
+    }
+    Py_XDECREF(ops);
+    return made;
+}

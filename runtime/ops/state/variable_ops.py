@@ -15,7 +15,7 @@ from ...ir.builder import Recorder
 from ...ir.traits import KEEPS_VARIABLES
 from ...ir.value_types import TensorType
 from ..framework import op_families
-from ..framework.eager_calls import native
+from ..framework.eager_calls import KeptAttributes, native
 from ..framework.op import Input, Name, Ref, op
 from .compare_and_swap import update, update_own
 
@@ -143,7 +143,8 @@ if native is not None:
         ("assign_add", assign_add_variable, (np.add,)),
         ("assign_sub", assign_sub_variable, (np.subtract,)),
     ):
-        setattr(Variable, _name, native.assignment(getattr(Variable, _name), _operation.__call__, *_ufunc))
+        _facts = _operation.__call__, KeptAttributes({}, (None, None))
+        setattr(Variable, _name, native.assignment(getattr(Variable, _name), *_facts, *_ufunc))
 
 
 @op(stateful=True, traits=KEEPS_VARIABLES)

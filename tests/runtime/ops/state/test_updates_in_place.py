@@ -108,6 +108,29 @@ def test_a_tape_differentiates_by_the_value_that_it_read():
     assert z.numpy().tolist() == [36.0]
 
 
+@pytest.mark.parametrize("update", ["assign", "assign_add", "assign_sub"])
+def test_an_update_on_a_tape_is_new_memory_and_a_new_source(update):
+    v, d = tf.Variable([3.0, 4.0]), tf.constant([1.0, 2.0])
+    getattr(v, update)(d)
+    old = v._array
+    before = old.copy()
+    with tf.GradientTape(persistent=True) as tape:
+        y = v * v
+        getattr(v, update)(d)
+        z = v * v
+    assert old.tolist() == before.tolist()
+    assert (
+        v.numpy().tolist()
+        == {"assign": d, "assign_add": before + d, "assign_sub": before - d}[update].numpy().tolist()
+    )
+    assert tape.gradient(y, v).numpy().tolist() == (2 * before).tolist()
+    assert tape.gradient(z, v).numpy().tolist() == (2 * v).numpy().tolist()
+    assert tape.gradient(z, d) is None
+    refused = ValueError, tf.errors.InvalidArgumentError
+    with tf.GradientTape(), pytest.raises(refused, match="the assigned value shape|shapes must be equal"):
+        getattr(v, update)(tf.constant([1.0]))
+
+
 def test_a_wrong_operand_is_refused_as_ever():
     v = tf.Variable([1, 2], dtype=tf.int32)
     with pytest.raises(tf.errors.InvalidArgumentError, match="shapes must be equal"):
