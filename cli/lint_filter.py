@@ -17,7 +17,7 @@ from agc.autograph.errors import Diagnostic, Where
 from . import sources
 from .errors import FAILED, FAULT, CommandError, fault
 
-# What makes graphs of functions. In a function that is traced, and in what it calls, tensors are to be expected.
+# The decorators that make graphs. Values in decorated functions, and in their callees, may be tensors.
 TRACERS = ("agc.runtime.function", "tensorflow.function")
 
 _COMMENT = re.compile(r"#\s*agc:\s*ignore(?:\s*\[([^\]]*)\])?")

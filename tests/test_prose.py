@@ -89,6 +89,13 @@ def test_no_docstring_begins_with_a_pronoun():
     assert found == []
 
 
+def test_no_comment_begins_with_a_pronoun():
+    comment = re.compile(r" *(# |/[*/] )(?!Whether)" + RIDDLES.pattern, re.M)
+    files = [*FILES, *ROOT.glob("runtime/**/native_*.[ch]")]
+    lines = ((p, n, line) for p in files for n, line in enumerate(p.read_text().splitlines(), 1))
+    assert [named(*each) for each in lines if comment.match(each[2])] == []
+
+
 def test_docstrings_of_functions_begin_with_a_verb():
     kinds = ("FunctionDef", "AsyncFunctionDef")
     found = [

@@ -246,7 +246,7 @@ class Converter:
             return ConvertedCode(f.__code__, f.__code__, has_original=True)
         from . import stored_code
 
-        # What is converted for a trace seldom runs without one, and loads sooner with one version.
+        # A function that is converted for a trace seldom runs outside of one; one version loads faster than two.
         return stored_code.load(f, self._operators, features, has_original=is_plain)
 
 

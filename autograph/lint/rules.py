@@ -204,7 +204,7 @@ def _reader(body: Statements) -> Any:
         for node in inside(body)
         if isinstance(node, (gast.Call, gast.Attribute)) and reads_own_frame([node])
     ]
-    # Of nested expressions on one line, choose the innermost.
+    # Choose the innermost of nested expressions on one line.
     return min(found, key=lambda node: (node.lineno, node.end_col_offset - node.col_offset))
 
 

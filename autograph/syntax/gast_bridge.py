@@ -206,7 +206,7 @@ _TYPE_PARAMETERS = tuple(
     getattr(ast, name) for name in ("TypeVar", "TypeVarTuple", "ParamSpec") if hasattr(ast, name)
 )
 
-# What else differs. The keys are the kinds on the side of `ast`.
+# Further differences between the two, by the class in `ast`.
 _TO_GAST: dict[type, Callable[[Fields], None]] = {
     ast.Name: _name_to,
     ast.arg: _parameter_to,

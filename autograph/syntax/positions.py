@@ -31,7 +31,7 @@ def where_of(node: Any, filename: str, text: str) -> Where:
     source = lines[line - 1].rstrip("\r\n")
     start = characters(source, node.col_offset)
     end_line, end_offset = getattr(node, "end_lineno", None), getattr(node, "end_col_offset", None)
-    # What goes on over several lines is marked to the end of its first.
+    # A node on several lines is marked to the end of its first line.
     end = characters(source, end_offset) if end_line == line and end_offset else len(source.rstrip())
     return Where(filename, line, start + 1, end + 1, source=source)
 

@@ -239,7 +239,7 @@ def _looked_up(f: FunctionType) -> Definition | Diagnostic:
     if extent_of_code(code) is None:
         alike = [definition for definition in around if _is_constant(definition.node, code)]
         return alike[0] if alike else _ambiguous(code)
-    # Of several lambdas around the code, one inside the other, the innermost is the one it came from.
+    # The code comes from the innermost of several nested lambdas.
     return min(around, key=lambda definition: _extent(definition.node))
 
 

@@ -30,7 +30,7 @@ _MARK = "hole__"
 _HOLE = re.compile(r"\$(\w+)")
 
 
-# What makes a part of the new statements, given the fillings of the holes and the position for new nodes.
+# A function that makes a part of the new statements from the fillings of the holes and the position of new nodes.
 Maker: TypeAlias = Callable[[dict[str, Filling], dict[str, int]], Any]
 
 

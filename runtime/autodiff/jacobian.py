@@ -82,7 +82,7 @@ def _stacked(row: Callable[[Any], list[Any]], count: Any, sources: Sequence[Any]
         return [None] * len(sources)
     specs = [TensorSpec(sources[i].shape, sources[i].dtype) for i in connected]
     is_known = all(spec.shape.is_fully_defined() for spec in specs)
-    # Where a shape is known at run time only, there is one row at least, which has this shape.
+    # If a shape is known at run time only, one row is computed even for no elements, to get the shape of rows.
     indices = numbers(count if is_known else maximum(count, 1))
     found = late_binding.map_fn(lambda i: [row(i)[k] for k in connected], indices, fn_output_signature=specs)
     stacked: list[Any] = [None] * len(sources)

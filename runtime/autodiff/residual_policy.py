@@ -28,7 +28,7 @@ MOST = 4
 
 
 class ResidualPlan:
-    """The residuals of a body, by the way in which the backward body gets them; see the module's picture."""
+    """The residuals of a body, grouped by how the backward body gets them; see the module's picture."""
 
     def __init__(self, reversal: GraphVjp, operation: Operation) -> None:
         body = reversal.graph

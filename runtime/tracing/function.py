@@ -45,9 +45,9 @@ class Function(CallSlot, Generic[P, R]):
 
     else:
         __slots__ = {
-            "__dict__": "What else there is to know of it.",
-            "__weakref__": "Those who refer to it without keeping it.",
-            "_calls": "The graphs, and how calls find them.",
+            "__dict__": "Other attributes.",
+            "__weakref__": "Weak references to the function.",
+            "_calls": "The dispatcher: the graphs by cache key.",
         }
 
     def __init__(self, python_function: Callable[P, R], name: str, options: FunctionOptions) -> None:
@@ -205,7 +205,7 @@ class BoundFunction(Generic[P, R]):
     else:
         __slots__ = ("__call__", "__dict__", "__weakref__")
 
-        # What is called is a Python bound method, which has both.
+        # The callable is a Python bound method, which has both.
         _function = property(lambda self: self.__call__.__func__)
         _instance = property(lambda self: self.__call__.__self__)
 

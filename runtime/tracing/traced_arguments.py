@@ -27,7 +27,7 @@ from .flat_call import tensors_of
 
 
 class WrongDtypeError(errors.InvalidArgumentError, TypeError):
-    """Error: a tensor of another dtype than the traced one. TensorFlow raises either class, by the way of the call."""
+    """Error: a tensor of another dtype than the traced one. TensorFlow raises either class, depending on the call."""
 
 
 class TracedArguments:

@@ -106,7 +106,7 @@ float_power = _lifting.universal(_np.power, "float_power")
 globals().update({_name: _public(_name) for _name in __all__ if _name not in globals()})
 for _name in (*_manuals.ARRAYS, *_manuals.OTHERS):
     _manuals.describe(_name, globals()[_name])
-# Which doctest runs, too.
+# Doctest runs these manuals, too.
 __test__ = {_name: globals()[_name] for _name in (*_manuals.ARRAYS, *_manuals.OTHERS)}
 
 _export("experimental.numpy")(_sys.modules[__name__])

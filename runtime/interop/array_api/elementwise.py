@@ -120,7 +120,7 @@ minimum = _binary("minimum", REAL, "The smaller one, NaN if one is NaN.")
 multiply = _binary("multiply", NUMERIC, "x1 * x2.")
 not_equal = _binary("not_equal", ANY, "Whether the elements differ.")
 pow = _binary("pow", NUMERIC, "x1 to the power of x2.")
-remainder = _binary("remainder", REAL, "What is left of x1, with the sign of x2.")
+remainder = _binary("remainder", REAL, "The remainder of x1 / x2, with the sign of x2.")
 subtract = _binary("subtract", NUMERIC, "x1 - x2.")
 
 

@@ -26,7 +26,7 @@ from . import facade
 from .keras_predicates import ADDED, REPLACED, WRAPPED
 
 PUBLIC = "keras._tf_keras.keras"
-"""What `tf.keras` is in TensorFlow: Keras with the names that only TensorFlow's users had."""
+"""The module that TensorFlow calls `tf.keras`: Keras with the names of older versions that only `tf.keras` had."""
 
 ALIAS = "agc.runtime.keras"
 

@@ -19,7 +19,7 @@ _SMALLEST = np.uint64(8)
 """The smallest half of a block of the cipher, in bits."""
 
 _PATIENCE = 40
-"""The applications of the cipher after which the walk to a small range goes by a table."""
+"""The number of applications of the cipher after which cycle walking to a small range uses a table."""
 
 
 def shuffled(stream: Stream, count: int) -> Array:

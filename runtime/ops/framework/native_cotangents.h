@@ -1,4 +1,4 @@
-/* What a backward sweep has for each tensor: its cotangents, and those of the inputs of a record from plans.
+/* The cotangents of a backward sweep, by tensor, and those of the inputs of a record from plans.
 
    cotangents of outputs   →   plan of the gradient function, or `pulled` in Python   →   cotangents of inputs
 
@@ -14,7 +14,7 @@ static Py_ssize_t plan_slots[PLAN_SLOTS], plans_offset;
 
 static PyObject *eager_recorders(void);
 
-/* What a sweep has for a tensor or a variable. */
+/* The cotangents of a tensor or variable. */
 typedef struct {
     PyObject *x, *grad; /* `grad` is one cotangent, or a list of them; NULL if there is none */
     Py_ssize_t since;   /* the first record in which it counts */

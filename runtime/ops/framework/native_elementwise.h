@@ -91,7 +91,7 @@ static int are_accepted(EagerOp *self, PyObject *const *x)
     return PySet_Contains(self->accepted, dtype);
 }
 
-/* What happens to a call that is not kept. OR_COUNT counts it, and keeps it when it comes again. */
+/* The fallback for a call that is not cached. OR_COUNT counts the call, and caches it at its next occurrence. */
 typedef enum { OR_CONVERT, OR_COUNT, OR_NOTHING } Otherwise;
 
 /* Return the array that the kernel makes of tensors of one accepted dtype. */

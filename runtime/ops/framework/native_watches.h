@@ -1,4 +1,4 @@
-/* What tapes watch: tensors from a call of `watch` on, trainable variables from their first use on.
+/* The watch lists of tapes: tensors from a call of `watch` on, trainable variables from their first use on.
 
    autodiff/tape.py has the same in Python, and sets the slots. */
 

@@ -156,7 +156,7 @@ floordiv = binary("floordiv", _floordiv, REAL, "`x / y`, rounded down.", "[7, -7
                   scalar={"iu": "{0} // {1}"},
                   numpy_scalar={"iu": "{0} // {1} if {1} else {kernel}({0}, {1})"},
                   interval=intervals.floordiv, export=("math.floordiv",))  # fmt: skip
-floormod = binary("floormod", _floormod, REAL, "What `floordiv` leaves: it has the sign of `y`.",
+floormod = binary("floormod", _floormod, REAL, "The remainder of `floordiv`, with the sign of `y`.",
                   "[7, -7], 3", "[1, 2]", traits=ELEMENTWISE | INTEGER_ERRORS | CHEAP | INLINE_SCALAR, cost=8,
                   ufunc=np.remainder, out={"f": ("np.remainder({0}, {1}, out={o})",)},
                   scalar={"iu": "{0} % {1}", "f": "{0} % {1} if {1} else {kernel}({0}, {1})"},
@@ -166,7 +166,7 @@ truncatediv = binary("truncatediv", _truncatediv, REAL, "`x / y`, rounded toward
                      "[3, -3]", traits=ELEMENTWISE | INTEGER_ERRORS, cost=8,
                      out={"f": ("np.divide({0}, {1}, out={o})", "np.trunc({o}, out={o})")},
                      export=("truncatediv",))  # fmt: skip
-truncatemod = binary("truncatemod", _truncatemod, REAL, "What `truncatediv` leaves: it has the sign of `x`.",
+truncatemod = binary("truncatemod", _truncatemod, REAL, "The remainder of `truncatediv`, with the sign of `x`.",
                      "[7, -7], 3", "[1, -1]", traits=ELEMENTWISE | INTEGER_ERRORS, cost=8,
                      out={"f": ("np.fmod({0}, {1}, out={o})",)}, export=("truncatemod",))  # fmt: skip
 pow = binary("pow", _pow, SIGNED | CURVED, "`x` to the power `y`.", "[2, 3], 3", "[8, 27]",
@@ -176,14 +176,14 @@ _LARGER = {
     "iu": "{0} if {0} >= {1} else {1}",
     "f": "{0} if {0} > {1} else {1} if {1} > {0} else {kernel}({0}, {1})",
 }
-maximum = binary("maximum", np.maximum, REAL, "The larger one; NaN where either is.", "[1, 5], 3", "[3, 5]",
+maximum = binary("maximum", np.maximum, REAL, "The larger element; NaN where either is NaN.", "[1, 5], 3", "[3, 5]",
                  traits=CHEAP | BANDWIDTH_BOUND, scalar=_LARGER, numpy_scalar=_LARGER,
                  interval=intervals.maximum, export=("math.maximum", "maximum"))  # fmt: skip
 _SMALLER = {
     "iu": "{0} if {0} <= {1} else {1}",
     "f": "{0} if {0} < {1} else {1} if {1} < {0} else {kernel}({0}, {1})",
 }
-minimum = binary("minimum", np.minimum, REAL, "The smaller one; NaN where either is.", "[1, 5], 3", "[1, 3]",
+minimum = binary("minimum", np.minimum, REAL, "The smaller element; NaN where either is NaN.", "[1, 5], 3", "[1, 3]",
                  traits=CHEAP | BANDWIDTH_BOUND, scalar=_SMALLER, numpy_scalar=_SMALLER,
                  interval=intervals.minimum, export=("math.minimum", "minimum"))  # fmt: skip
 squared_difference = binary("squared_difference", _squared_difference, NUMERIC, "`(x - y) * conj(x - y)`.",

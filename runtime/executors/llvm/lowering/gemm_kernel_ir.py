@@ -1,5 +1,13 @@
 """The LLVM IR text of the blocked GEMM (gemm_blocked.py), already in its optimized form.
 
+    units:            columns or rows of c, which threads share
+      part:           `length` rows of b, and as many columns of a
+        some.rows:    a block of rows of a, packed if a is transposed
+          group:      adjacent strips of b, `across` bytes wide, packed into the L1 cache
+            row:      `down` rows of c
+              tile:   `down` rows by `across` bytes of c: one register for each accumulator
+                sum:  outer product of a column of a and a row of the strip
+
 LLVM's passes would take most of the compile time and improve nothing: loop variables are phis from the
 beginning, and invariants are computed outside of loops.
 """
