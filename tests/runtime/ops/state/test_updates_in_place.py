@@ -127,7 +127,7 @@ def test_an_update_on_a_tape_is_new_memory_and_a_new_source(update):
     assert tape.gradient(z, v).numpy().tolist() == (2 * v).numpy().tolist()
     assert tape.gradient(z, d) is None
     refused = ValueError, tf.errors.InvalidArgumentError
-    with tf.GradientTape(), pytest.raises(refused, match="the assigned value shape|shapes must be equal"):
+    with tf.GradientTape(), pytest.raises(refused, match=r"the assigned value shape|shapes must be equal"):
         getattr(v, update)(tf.constant([1.0]))
 
 
