@@ -23,7 +23,7 @@ from ..framework.cached_dispatch import cached_dispatch
 from ..framework.op import Inputs, Name, op
 from ..framework.op_families import NUMERIC, require_dtype
 from ..math.elementwise import conj
-from .einsum_kernel import contracted, parsed
+from .einsum_kernel import contracted, contraction, parsed
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -54,6 +54,14 @@ def einsum_op(inputs: Inputs, equation: str, name: Name = None) -> TensorType:
 
 
 einsum_op.kernel(lambda inputs, equation: contracted(equation, inputs))
+
+
+@einsum_op.specialize
+def _(inputs: list[Any], equation: str) -> Any:
+    """Return the kernel for factors of one shape each."""
+    if not all(shapes.is_static(x.shape) for x in inputs):
+        return None
+    return contraction(equation, [x.dtype.numpy_dtype.char for x in inputs], tuple(x.shape for x in inputs))
 
 
 @einsum_op.gradient

@@ -38,16 +38,23 @@ def contracted(equation: str, factors: Sequence[Array]) -> Array:
     >>> contracted("ij,jk->ik", [np.eye(2), np.ones((2, 3))]).tolist()
     [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]]
     """
-    if len(factors) == 1 or not FAST.issuperset([x.dtype.char for x in factors]):
-        return np.einsum(equation, *factors)
-    steps = _steps(equation, tuple([x.shape for x in factors]))
+    return contraction(equation, [x.dtype.char for x in factors], tuple([x.shape for x in factors]))(*factors)
+
+
+def contraction(equation: str, types: Sequence[str], shapes: tuple[Shape, ...]) -> Callable[..., Array]:
+    """Return the function that computes the sum of products for factors with these types of elements and shapes."""
+    steps = None if len(types) == 1 or not FAST.issuperset(types) else _steps(equation, shapes)
     if steps is None:
-        return np.einsum(equation, *factors)
-    left = list(factors)
-    for positions, step in steps:
-        taken = [left.pop(position) for position in positions]
-        left.append(step(*taken))
-    return left[0]
+        return functools.partial(np.einsum, equation)
+
+    def multiplied(*factors: Array) -> Array:
+        left = list(factors)
+        for positions, step in steps:
+            taken = [left.pop(position) for position in positions]
+            left.append(step(*taken))
+        return left[0]
+
+    return multiplied
 
 
 @functools.lru_cache(maxsize=512)

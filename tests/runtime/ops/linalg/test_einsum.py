@@ -50,3 +50,14 @@ def test_small_sums_and_integers_are_left_to_numpy():
 @pytest.mark.parametrize("optimize", ["greedy", "optimal", None, False])
 def test_the_order_of_products_is_not_chosen_by_the_caller(optimize):
     assert tf.einsum("ij->ji", tf.ones((1, 2)), optimize=optimize).shape == (2, 1)
+
+
+@pytest.mark.parametrize("name", EQUATIONS)
+def test_a_sum_that_recurs_is_equal_to_the_last_bit(name):
+    equation, *shapes = EQUATIONS[name]
+    factors = [tf.random.stateless_normal(shape, [7, i]) for i, shape in enumerate(shapes)]
+    found = [tf.einsum(equation, *factors).numpy() for _ in range(4)]
+    other = tf.einsum(equation, *(2 * x for x in factors)).numpy()
+    for y in found[1:]:
+        np.testing.assert_array_equal(y, found[0])
+    np.testing.assert_array_equal(other, found[0] * 2.0 ** len(factors))
