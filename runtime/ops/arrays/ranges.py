@@ -68,7 +68,7 @@ def number_range(start: Input, limit: Input, delta: Input, dtype: DType, name: N
     if None in known:
         return TensorType(dtype, (None,))
     try:
-        return TensorType(dtype, (_range_length(*_bounds(dtype, *known)),))
+        return TensorType(dtype, (quietly(_range_length)(*_bounds(dtype, *known)),))
     except ValueError:
         if all(bound.value is not None for bound in (start, limit, delta)):
             raise
@@ -87,7 +87,6 @@ def _bounds(dtype: dtypes.DType, *bounds: Any) -> list[Any]:
     return [kind(bound) for bound in bounds]
 
 
-@quietly
 def _range_length(start: Any, limit: Any, delta: Any) -> int:
     if delta == 0:
         raise ValueError(f"Requires delta != 0: {delta}")
