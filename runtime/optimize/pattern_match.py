@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ast
 import math
+import re
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,6 +31,7 @@ UNIFORM = 1 << 12
 TWICE, ANY = "x, x", "x"
 """Signs of rules that are no name of an operation."""
 
+_WORD = re.compile(r"\w+")
 Bound = dict[str, Operand]
 
 
@@ -64,8 +66,7 @@ class RewriteRule(NamedTuple):
     def read(before: str, after: str, kinds: str) -> RewriteRule:
         root = _read(ast.parse(before.strip(), mode="eval").body)
         assert isinstance(root, CallPattern)
-        names = {node.id for node in ast.walk(ast.parse(before)) if isinstance(node, ast.Name)}
-        operands = names & {"x", "y", "z"}
+        operands = {"x", "y", "z"}.intersection(_WORD.findall(before))
         return RewriteRule(root, _read(ast.parse(after.strip(), mode="eval").body), kinds, len(operands) == 1)
 
     @property
