@@ -114,7 +114,8 @@ class FactRecord:
 
     def has(self, trait: Trait) -> bool:
         """Return whether the operation has all of these traits."""
-        return trait in self.traits
+        bits: int = trait._value_  # `in` would run Python code of enum
+        return self.traits._value_ & bits == bits
 
 
 def _by_kind(table: Kinds) -> dict[str, Any]:
