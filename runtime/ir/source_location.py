@@ -59,7 +59,9 @@ class _Own(dict[str, str | None]):
     """
 
     def __missing__(self, filename: str) -> str | None:
-        path = os.path.realpath(filename)
+        # A system call for each part of a path takes longer than all else here.
+        is_own = filename.startswith(_PACKAGES) and os.path.normpath(filename) == filename
+        path = filename if is_own else os.path.realpath(filename)
         kind = "other" if path.startswith(_PACKAGES) else None
         self[filename] = "operation" if path in _DIRECT else kind
         return self[filename]
