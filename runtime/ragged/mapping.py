@@ -54,15 +54,15 @@ def check_same_rows(one: RaggedTensor, other: RaggedTensor) -> None:
             f"ragged tensors of ragged_rank {one.ragged_rank} and {other.ragged_rank} have different rows"
         )
     for a, b in zip(one.nested_row_splits, other.nested_row_splits, strict=True):
-        if a is b:
-            continue
-        if a.dtype is not b.dtype:
-            raise ValueError("ragged tensors have mismatched row_splits dtypes; use with_row_splits_dtype()")
-        if (
-            a.shape.rank
-            and b.shape.rank
-            and None not in (a.shape[0], b.shape[0])
-            and a.shape[0] != b.shape[0]
-        ):
-            expect(False, "Inputs must have identical ragged splits:", [a, b])
-        expect(reduce_all(equal(a, b)), "Inputs must have identical ragged splits:", [a, b])
+        check_equal_splits(a, b)
+
+
+def check_equal_splits(a: Any, b: Any) -> None:
+    """Raise InvalidArgumentError unless both row splits are equal."""
+    if a is b:
+        return
+    if a.dtype is not b.dtype:
+        raise ValueError("ragged tensors have mismatched row_splits dtypes; use with_row_splits_dtype()")
+    if a.shape.rank and b.shape.rank and None not in (a.shape[0], b.shape[0]) and a.shape[0] != b.shape[0]:
+        expect(False, "Inputs must have identical ragged splits:", [a, b])
+    expect(reduce_all(equal(a, b)), "Inputs must have identical ragged splits:", [a, b])

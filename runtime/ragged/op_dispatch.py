@@ -16,7 +16,7 @@ from . import shaped
 from .broadcasting import with_common_rows
 from .tensor import RaggedTensor
 
-_MODULES = ("concat_stack", "misc_ops", "gather_and_mask", "reductions")
+_MODULES = ("concat_stack", "misc_ops", "gather_and_mask", "products", "reductions")
 """Modules with a table `OPERATIONS`."""
 
 
