@@ -137,11 +137,12 @@ class _Join:
         head, rest = own.body[:start], own.body[start:]
         if not rest:
             return own
-        theirs = converted.body[docstring_end(converted.body) :]
+        end = docstring_end(converted.body)
+        theirs = converted.body[end:]
         first = (getattr(rest[0], "decorator_list", None) or rest)[0]
         declared = _declarations(rest)
         if isinstance(own, gast.FunctionDef) and not contains(own.body, (gast.Yield, gast.YieldFrom)):
-            theirs = self.apart(theirs, own, first)
+            theirs = self.apart([*_declarations(converted.body[:end]), *theirs], own, first)
         else:  # the frame of a generator or coroutine is what suspends
             theirs = _undeclared(theirs)
         rest = _undeclared(rest) if declared else rest

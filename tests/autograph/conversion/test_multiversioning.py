@@ -96,6 +96,38 @@ def test_declarations_precede_both_versions():
         assert namespace["f"](5) == namespace["n"] == 5
 
 
+calls = 0
+
+
+def of_the_module(x):
+    """Count the calls."""
+    global calls
+    calls += 1
+    return x if x > 0 else calls
+
+
+def of_a_function():
+    count = 0
+
+    def bump(x):
+        nonlocal count
+        count += 1
+        return x if x > 0 else count
+
+    return bump
+
+
+def test_both_versions_assign_the_variables_of_the_module_and_of_the_function_around():
+    text = "calls = 0\n" + inspect.getsource(of_the_module) + inspect.getsource(of_a_function)
+    namespace = module(text)
+    whole = namespace["of_the_module"], namespace["of_a_function"](), namespace
+    alone = convert(of_the_module), convert(of_a_function()), globals()
+    for in_module, in_function, variables in (whole, alone):
+        for count, state in enumerate((contextlib.nullcontext, staging.live, staging.live), start=1):
+            with state():
+                assert in_module(0) == variables["calls"] == in_function(-1) == count
+
+
 INSIDE = """
 def f(x):
     def g(y):
