@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..side_effects.custom_setters import sets_items
 from ..side_effects.locations import Location, text_of
 
 
@@ -24,6 +25,9 @@ class ContainerItems(Location):
         self.base = base()
         self.name = text_of(base)
         self._container = _Container(self.base)
+
+    def calls_setter(self) -> bool:
+        return sets_items(self.base)
 
     def read(self) -> Any:
         return self._container.read()

@@ -17,7 +17,7 @@ from .aliasing.alias_state import AliasState, Held
 from .aliasing.loop_entry import LoopEntryAliases
 from .aliasing.may_alias import AliasScope
 from .leaked_tracers import is_lost
-from .locations import Attribute, Location, calls_setter, location
+from .locations import Location
 from .side_effect_tracker import SideEffectTracker
 from .value_identity import NOTHING, has_same_items
 
@@ -49,11 +49,11 @@ class CarriedState:
         self.is_choice = gives is not None
         self.test_assigns = False  # if true, the test of the loop must be part of its body
         self.entry = LoopEntryAliases()
-        self.extend([target for target in (make() for make in makers) if not calls_setter(target)])
+        self.extend([target for target in (make() for make in makers) if not target.calls_setter()])
 
     def extend(self, locations: Sequence[Location]) -> None:
         """Carry further locations, for a new attempt. Two names of one location are merged."""
-        known = {location(each): each for each in (*locations[::-1], *self.locations[::-1])}
+        known = {each.identity: each for each in (*locations[::-1], *self.locations[::-1])}
         self.locations = list(known.values())[::-1]
         self.names = tuple(each.name for each in self.locations)
         # A leaked tracer counts as no value, and is restored where the location gets none.
@@ -63,7 +63,7 @@ class CarriedState:
         self.initial = self.read()
         self.touched: set[Location] = set()  # the locations that some function of the block has changed
         names, gives = (*self.own_names, *self.names), (*self.gives, *self.names)
-        bases = [getattr(each, "base", None) for each in self.locations]
+        bases = [each.base for each in self.locations]
         self.aliases = AliasState(
             self.own + self.initial,
             bases,
@@ -166,9 +166,7 @@ class CarriedState:
 
 def assigned(target: Location, value: Maybe) -> Any:
     """Return the value that a loop assigns to a location; the graph raises an error if the loop has not done so."""
-
-    is_attribute = isinstance(target, Attribute) or getattr(target, "kind", "") == "."
-    kind = AttributeError if is_attribute else KeyError
+    kind = AttributeError if target.kind == "." else KeyError
     text = (
         f"{target.name} is used after a loop that assigns it first and has not run: assign it before the loop"
     )

@@ -9,7 +9,7 @@ def fit(self, x):
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from types import CodeType, FrameType, FunctionType, GeneratorType
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ from ..introspection.code_objects import nested_code_objects
 from .caller_frames import frames_around, is_converted
 from .container_snapshots import Entries
 from .heap_walk import HeapWalker
-from .locations import Attribute, Item, Location
+from .locations import Location
 from .snapshots import AccessPath, StructuralChange
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class LaterUses:
         if _has_defaults(location):
             return True
         done = self._code_done() if is_over else set()
-        if isinstance(location, Attribute) or getattr(location, "kind", "") == ".":
+        if location.kind == ".":
             return any(bytecode_effects.facts(code).reflects for code in self.codes)
         label = _container(location)
         return label != "" and any(
@@ -251,8 +251,8 @@ class LaterUses:
         """Return whether later code of the enclosing functions uses a location."""
         if _has_defaults(location) or self.may_ask_later(location):
             return True
-        is_attribute = isinstance(location, Attribute) or getattr(location, "kind", "") == "."
-        label = _attribute(location) if is_attribute else _container(location)
+        is_attribute = location.kind == "."
+        label = location.label if is_attribute else _container(location)
         done = self._code_done()
         return any(
             bytecode_effects.comes_after(code, mention, position)
@@ -266,8 +266,7 @@ class LaterUses:
         """Return whether later code may do more with a location than read it by its name or key."""
         if self.may_ask_later(location):
             return True
-        is_attribute = isinstance(location, Attribute) or getattr(location, "kind", "") == "."
-        return not is_attribute and any(
+        return location.kind != "." and any(
             not mention.indexes and bytecode_effects.comes_after(code, mention, position)
             for code, position in self.around
             for mention in bytecode_effects.mentions(code, _container(location))
@@ -275,15 +274,14 @@ class LaterUses:
 
     def may_ask_later(self, location: Location) -> bool:
         """Return whether code may read a location without naming it, or through an alias."""
-        if isinstance(location, Attribute) or getattr(location, "kind", "") == ".":
-            name = _attribute(location)
+        if location.kind == ".":
+            name = location.label
             return any(bytecode_effects.may_ask_for(code, name, at) for code, at in self.around) or any(
                 bytecode_effects.may_ask_for(code, name) for code in self._later.codes.values()
             )
         if (label := _container(location)) == "":
             return any("globals" in bytecode_effects.facts(code).names for code, _ in self.around)
-        container = location.base if isinstance(location, Item) else getattr(location, "owner", None)
-        known = self._later.records.get(id(container))
+        known = self._later.records.get(id(location.container))
         others = (set() if known is None else known.labels) | {label}
         return any(
             not mention.indexes
@@ -299,20 +297,15 @@ class LaterUses:
 
     def tells_later(self, location: Location) -> bool:
         """Return whether later code may distinguish an instance attribute from a class attribute."""
-        codes = [code for code, _ in self.around]
-        return any(
-            not bytecode_effects.TELLERS.isdisjoint(bytecode_effects.facts(code).names) for code in codes
-        ) and (self.may_ask_later(location))
+        return _may_tell(code for code, _ in self.around) and self.may_ask_later(location)
 
     def sees_order(self, record: Entries) -> bool:
         """Return whether code may observe the key order of a dict."""
         codes = {id(code): code for code in self.codes} | self._later.codes
+        whole = (*codes.values(), *(code for code, _ in self.around))
         if record.kind != "[":
-            whole = (*codes.values(), *(code for code, _ in self.around))
-            return any(
-                not bytecode_effects.TELLERS.isdisjoint(bytecode_effects.facts(code).names) for code in whole
-            )
-        if not any(map(bytecode_effects.goes_through, (*codes.values(), *(code for code, _ in self.around)))):
+            return _may_tell(whole)
+        if not any(map(bytecode_effects.goes_through, whole)):
             return False
         known = self._later.records.get(id(record.owner))
         labels = record.labels | (set() if known is None else known.labels)
@@ -367,18 +360,16 @@ def _label(name: str) -> str:
     return name.partition("[")[0].rpartition(".")[2]
 
 
-def _container(location: Any) -> str:
+def _container(location: Location) -> str:
     """Return the name of the container of an item; empty if `location` is no item."""
-    return str(location.label) if isinstance(location, Item) or getattr(location, "kind", "") == "[" else ""
+    return location.label if location.kind == "[" else ""
 
 
-def _has_defaults(location: Any) -> bool:
+def _may_tell(codes: Iterable[CodeType]) -> bool:
+    """Return whether code may distinguish attributes of an object from those of its class, as `vars` does."""
+    return any(not bytecode_effects.TELLERS.isdisjoint(bytecode_effects.facts(code).names) for code in codes)
+
+
+def _has_defaults(location: Location) -> bool:
     """Return whether a location without a value reads as a default, as in a defaultdict."""
-    container = (
-        getattr(location, "base", None) if isinstance(location, Item) else getattr(location, "owner", None)
-    )
-    return isinstance(container, dict) and hasattr(type(container), "__missing__")
-
-
-def _attribute(location: Any) -> str:
-    return str(location.key if isinstance(location, Attribute) else location.path.key)
+    return isinstance(location.container, dict) and hasattr(type(location.container), "__missing__")

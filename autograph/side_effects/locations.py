@@ -10,7 +10,7 @@ become carried state: see `carried_state.py`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 from ..staging import Undefined
@@ -24,6 +24,14 @@ class Location:
     """
 
     name: str
+    kind = ""
+    """"." for an attribute, "[" for an item."""
+    label = ""
+    """The name of the attribute, or of the container of the item."""
+    base: Any = None
+    """The object before the dot or bracket in the block's code."""
+    container: Any = None
+    """The object that has the item."""
     reads_copy = False
     """Whether each read returns a new object, so that only the items of two reads can be compared."""
 
@@ -32,6 +40,15 @@ class Location:
 
     def write(self, value: Any) -> None:
         raise NotImplementedError
+
+    @property
+    def identity(self) -> Hashable:
+        """A key that is equal for two names of the same location."""
+        return id(self)
+
+    def calls_setter(self) -> bool:
+        """Return whether an assignment calls a setter, so that there is no location to carry."""
+        return False
 
 
 class Cell(Location):
@@ -54,9 +71,19 @@ class Cell(Location):
 class Attribute(Location):
     """The location `base.key`; the base is evaluated once, when the block starts."""
 
+    kind = "."
+
     def __init__(self, base: Callable[[], Any], key: str) -> None:
-        self.base, self.key = base(), key
+        self.base = base()
+        self.key = self.label = key
         self.name = f"{text_of(base)}.{key}"
+
+    @property
+    def identity(self) -> Hashable:
+        return Attribute, id(self.base), self.key
+
+    def calls_setter(self) -> bool:
+        return sets_attribute(self.base, self.key)
 
     def read(self) -> Any:
         try:
@@ -74,10 +101,20 @@ class Attribute(Location):
 class Item(Location):
     """The location `base[key]`; base and key are evaluated once, when the block starts."""
 
+    kind = "["
+
     def __init__(self, base: Callable[[], Any], key: Callable[[], Any]) -> None:
-        self.base, self.key = base(), key()
+        self.base = self.container = base()
+        self.key = key()
         self.label = text_of(base).rpartition(".")[2]
         self.name = f"{text_of(base)}[{self.key!r}]"
+
+    @property
+    def identity(self) -> Hashable:
+        return id(self) if self.key.__hash__ is None else (Item, id(self.base), self.key)
+
+    def calls_setter(self) -> bool:
+        return sets_items(self.base)
 
     def read(self) -> Any:
         if isinstance(self.base, dict) and self.key not in self.base:
@@ -92,20 +129,6 @@ class Item(Location):
             self.base[self.key] = value
         elif not isinstance(self.read(), Undefined):
             del self.base[self.key]
-
-
-def calls_setter(target: Location) -> bool:
-    """Return whether an assignment to `target` calls a setter, so that there is no location to carry."""
-    if isinstance(target, Attribute):
-        return sets_attribute(target.base, target.key)
-    return sets_items(getattr(target, "base", None))
-
-
-def location(target: Location) -> Any:
-    """Return a key that is equal for two names of the same location."""
-    if isinstance(target, (Attribute, Item)) and target.key.__hash__ is not None:
-        return type(target), id(target.base), target.key
-    return id(target)
 
 
 def text_of(read: Callable[[], Any]) -> str:
