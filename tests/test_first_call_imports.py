@@ -66,5 +66,5 @@ def test_a_step_of_training_imports_none_of_these(tmp_path):
 
 
 @pytest.mark.parametrize("module", LATE)
-def test_they_are_imported_at_their_first_use(module, tmp_path):
+def test_other_modules_are_imported_at_their_first_use(module, tmp_path):
     assert module in loaded(f"import agc.runtime as tf\n{USES}{LATE[module]}", tmp_path)

@@ -18,6 +18,7 @@ OF_PYTHON = {
     "_current_frames",
     "_exit",
     "_getframe",
+    "_value_",  # of `enum.Enum`
     "_signal",  # signal handlers without the enums of `signal`
     "_xoptions",
 }
