@@ -29,7 +29,7 @@ from ..framework.cached_dispatch import cached_dispatch
 from ..framework.composite_dispatch import dispatching_composites
 from ..framework.op import Input, Name, Same, op
 from ..framework.op_families import FLOATS, Array, require_dtype
-from ..math.arithmetic import add, multiply
+from ..math.arithmetic import add, maximum, minimum, multiply
 from ..math.cast import cast
 from ..math.elementwise import exp, log, log1p, square
 from ..reduce.reductions import reduce_sum
@@ -204,9 +204,10 @@ def sigmoid_cross_entropy_with_logits(labels: TensorLike, logits: TensorLike, na
     [100.0, 0.6930999755859375]
     """
     labels, logits = _pair(labels, logits)
-    zeros = zeros_like(logits)
-    positive = logits >= zeros
-    above, negative_magnitude = where(positive, logits, zeros), where(positive, -logits, logits)
+    above, negative_magnitude = (
+        maximum(logits, 0.0),
+        minimum(-logits, logits),
+    )  # at 0, their slopes are 1 and -1
     return add(above - logits * labels, log1p(exp(negative_magnitude)), name)  # type: ignore[no-any-return]
 
 
@@ -222,7 +223,7 @@ def weighted_cross_entropy_with_logits(
     """
     labels, logits = _pair(labels, logits)
     weight = 1 + (pos_weight - 1) * labels
-    tail = log1p(exp(where(logits >= 0, -logits, logits))) + where(logits >= 0, zeros_like(logits), -logits)
+    tail = log1p(exp(minimum(-logits, logits))) + maximum(0.0, -logits)
     return (1 - labels) * logits + weight * tail  # type: ignore[no-any-return]
 
 

@@ -260,3 +260,17 @@ def test_the_best_along_an_axis() -> None:
     assert values.numpy().tolist() == [[4, 3], [9, 8]] and places.numpy().tolist() == [[1, 2], [1, 2]]
     values, places = tf.nn.approx_min_k(x, 1, reduction_dimension=0)
     assert values.numpy().tolist() == [[1, 4, 3, 2]] and places.numpy().tolist() == [[0, 0, 0, 0]]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_the_slope_of_the_cross_entropy_of_sigmoids_at_zero_is_that_on_both_sides(dtype):
+    logits = tf.constant([0.0, -0.0, 1e-9, -1e-9], dtype)
+    losses = {
+        tf.nn.sigmoid_cross_entropy_with_logits: 0.5 - 0.25,
+        lambda z, x: tf.nn.weighted_cross_entropy_with_logits(z, x, 3.0): 0.75 * 0.5 - 0.25 * 3.0 * 0.5,
+    }
+    for loss, slope in losses.items():
+        with tf.GradientTape() as tape:
+            tape.watch(logits)
+            y = loss(tf.fill([4], tf.cast(0.25, dtype)), logits)
+        close(tape.gradient(y, logits), [slope] * 4)
