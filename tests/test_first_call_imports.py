@@ -22,9 +22,11 @@ def step(x):
 step(tf.constant([1.0, 2.0, 3.0]))
 """
 LATE = {
+    "autograph.conversion.multiversioning": "tf.autograph.to_graph(doubled)([1, 2])",
     "autograph.operators.asserts": "tf.function(check)(tf.constant(1))",
     "autograph.operators.comprehensions": "tf.function(doubled)(tf.constant([1, 2]))",
     "runtime.autodiff.jacobian": "jacobian(tf.constant([1.0, 2.0]))",
+    "runtime.autodiff.loop_checkpointing": "tf.function(gradient_of_power)(tf.constant(2.0))",
     "runtime.kernels.special_functions.tables": "tf.nn.gelu(tf.constant([0.0]))",
     "runtime.ops.reduce.leave_one_out_product": "gradient_of_product(tf.constant([1.0, 2.0]))",
 }
@@ -43,6 +45,15 @@ def jacobian(x):
         tape.watch(x)
         y = x * x
     return tape.jacobian(y, x)
+
+def gradient_of_power(x):
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = x
+        for i in tf.range(3):
+            tf.autograph.experimental.set_loop_options(checkpoint_every=2)
+            y *= x
+    return tape.gradient(y, x)
 
 def gradient_of_product(x):
     with tf.GradientTape() as tape:

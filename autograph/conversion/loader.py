@@ -29,7 +29,6 @@ from ..options.features import Feature
 from ..options.verbosity import CODE, log, place, verbosity
 from ..passes import pipeline
 from ..passes.base import NO_FEATURES, Context
-from ..passes.version_choices import split
 from ..syntax import source
 from ..syntax.gast_bridge import Translation
 from ..syntax.generated_positions import generated_lambdas, operator_calls, settle
@@ -38,7 +37,6 @@ from ..syntax.positions import Extent, extent_of_code
 from ..syntax.source import Definition
 from ..syntax.tree_queries import BLOCK_FIELDS, blocks, evolve, position
 from .global_names import Answers, noted
-from .multiversioning import BUILDING, with_both_versions
 from .operator_constants import without_name
 
 FACTORY = "__factory__"
@@ -65,7 +63,10 @@ def converted_code(
         translation = Translation(ast.Module([without_decorators(definition)], []))
         if not has_original:
             after = pipeline.run(translation.tree, context)
-        else:
+        else:  # few functions are converted while no graph is built
+            from ..passes.version_choices import split
+            from .multiversioning import BUILDING, with_both_versions
+
             after, own = pipeline.run_for_both(split(translation.tree), context)
             after = with_both_versions(translation, after, context.ag, own, BUILDING)
         tree, generated, lambdas = settled(translation, after, context)

@@ -4,8 +4,8 @@
            → lower_continue → lower_walrus → stage_items → stage_blocks → stage_within → stage_comprehensions
            → stage_asserts → stage_logic → stage_calls
 
-The tree after each pass is runnable Python with the same meaning. `PLAIN` is a shorter pipeline, for the version of a
-function that runs while nothing is staged.
+The tree after each pass is runnable Python with the same meaning. `run_for_both` has a shorter pipeline, too, for the
+version of a function that runs while nothing is staged.
 """
 
 from __future__ import annotations
@@ -32,8 +32,6 @@ from .stage_comprehensions import StageComprehensions
 from .stage_equality import StageEquality
 from .stage_items import StageItems
 from .stage_logic import StageLogic
-from .stage_plain_calls import StagePlainCalls
-from .stage_plain_items import StagePlainItems
 
 PIPELINE: tuple[type[TreePass], ...] = (
     StageEquality,
@@ -53,7 +51,6 @@ PIPELINE: tuple[type[TreePass], ...] = (
     StageLogic,
     StageCalls,
 )
-PLAIN: tuple[type[TreePass], ...] = (StagePlainItems, StageWithin, StagePlainCalls)
 
 
 class StageLogicAndCalls(StageLogic, StageCalls):
@@ -85,8 +82,12 @@ def run_for_both(tree: gast.Module, context: Context) -> tuple[gast.Module, gast
     """Return the tree after all passes, and the tree for plain values.
 
     In the latter, control flow stays, but callees are converted, and eager tensors have items that can be assigned."""
+    from .stage_plain_calls import StagePlainCalls  # few functions have both versions
+    from .stage_plain_items import StagePlainItems
+
     registry = Registry()
-    return _after(_together(PIPELINE), tree, context, registry), _after(PLAIN, tree, context, registry)
+    plain = StagePlainItems, StageWithin, StagePlainCalls
+    return _after(_together(PIPELINE), tree, context, registry), _after(plain, tree, context, registry)
 
 
 def _after(
