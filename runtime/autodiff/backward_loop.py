@@ -32,6 +32,9 @@ from .loop_invariants import InductionVariable
 from .residual_policy import ResidualPlan
 from .sparse_gradients import added, is_in_parts, summed
 
+EVERY = "checkpoint_every"
+"""The attribute of a loop whose backward pass recomputes parts of it: see loop_checkpointing.py."""
+
 INT = TensorType(dtypes.int32, ())
 
 

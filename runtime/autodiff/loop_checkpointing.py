@@ -33,7 +33,7 @@ from ..ops.lists.nested_lists import array_sublist, list_take, new_list
 from ..ops.lists.tensor_list import list_get, list_pop, list_size
 from ..ops.math.arithmetic import add, floordiv, multiply, subtract
 from ..ops.math.comparison import equal, greater, less
-from .backward_loop import INT, BackwardLoop, counted, number
+from .backward_loop import EVERY, INT, BackwardLoop, counted, number
 from .clone_operations import copied, of
 from .graph_vjp import blank
 from .loop_invariants import is_repeatable
@@ -41,7 +41,6 @@ from .loop_residuals import LoopResiduals, append_residuals, appended, grown, ro
 from .reread_variables import given_references, reread_variables_after
 from .tape_records import GraphRecord
 
-EVERY = "checkpoint_every"
 AUTO = "auto"
 
 

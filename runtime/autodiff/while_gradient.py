@@ -21,9 +21,8 @@ from ..ops.arrays.shape_ops import shape
 from ..ops.lists.list_gradients import array_item
 from ..ops.lists.nested_lists import new_list
 from ..ops.state.variable_ops import read_variable
-from .backward_loop import BackwardLoop, sum_spec
+from .backward_loop import EVERY, BackwardLoop, sum_spec
 from .graph_vjp import GraphVjp, content, zeros_for
-from .loop_checkpointing import EVERY, checkpointed
 from .loop_residuals import append_residuals, grown, round_counter
 from .reread_variables import given_references, reread_variables_after
 from .residual_policy import ResidualPlan
@@ -57,6 +56,8 @@ def while_back(record: GraphRecord, grads: Grads, wanted: Sequence[bool]) -> Gra
         passed |= dict(zip(saving.last, saved, strict=False))
         found = backward.record(rounds, starts, saved[len(saving.last) :], passed, inputs)
     else:
+        from .loop_checkpointing import checkpointed  # few loops have checkpoints
+
         found = checkpointed(record, backward, starts, every)
     back: Grads = [None] * len(flags)
     for i, grad in zip([*carried, *gathered], found, strict=False):
