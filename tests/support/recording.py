@@ -197,7 +197,7 @@ class _Current:
 
 
 _CURRENT = _Current()
-staging.register(_CURRENT, Symbol)
+staging.register(_CURRENT, Symbol, always=False)
 
 
 @contextmanager
@@ -206,7 +206,8 @@ def recording() -> Iterator[Recorder]:
     recorder, before = Recorder(), _CURRENT.recorder
     _CURRENT.recorder = recorder
     try:
-        yield recorder
+        with staging.live():
+            yield recorder
     finally:
         _CURRENT.recorder = before
 

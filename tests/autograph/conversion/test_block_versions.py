@@ -55,11 +55,11 @@ def in_graph(x):
     return x
 
 
-def test_a_with_block_may_begin_a_graph(at_rest):
+def test_a_with_block_may_begin_a_graph():
     assert "in_graph.<locals>.if_true" in frames_of(convert(in_graph), 3)
 
 
-def test_statements_in_a_with_block_run_as_they_are_at_rest(at_rest):
+def test_statements_in_a_with_block_run_as_they_are_at_rest():
     assert frames_of(convert(in_with_block), 3) == ["in_with_block", "helper"]
 
 
@@ -83,13 +83,13 @@ def first_above(xs, limit):
     return None
 
 
-def test_a_loop_with_the_first_return_runs_as_it_is_at_rest(at_rest):
+def test_a_loop_with_the_first_return_runs_as_it_is_at_rest():
     assert frames_of(convert(first_above), [1, 2, 3], 3) == ["first_above", "helper", "helper"]
     assert convert(first_above)([1, 2], 9) is None
 
 
 @pytest.mark.parametrize("names", [["a", "aa"], ["a", "ab", "bb"]])
-def test_blocks_around_a_with_block_choose_versions(at_rest, names):
+def test_blocks_around_a_with_block_choose_versions(names):
     def end(f):
         try:
             return f(names)[:2]
@@ -112,7 +112,7 @@ def unbound_default(n):
     return n, step
 
 
-def test_defaults_of_functions_in_a_with_function_are_checked(at_rest):
+def test_defaults_of_functions_in_a_with_function_are_checked():
     assert convert(unbound_default)(4) == (5, 5)
     with pytest.raises(UnboundLocalError, match="'step'"):
         convert(unbound_default)(3)
@@ -125,13 +125,13 @@ def between(n):
         yield largest if n > 4 and i > 1 else i
 
 
-def test_statements_of_a_generator_run_as_they_are_at_rest(at_rest):
+def test_statements_of_a_generator_run_as_they_are_at_rest():
     names = frames_of(lambda: list(convert(between)(6)))
     assert names.count("between") == 7  # it begins, and resumes 6 times
     assert [name for name in names if name.startswith("between.")] == []
 
 
-def test_each_statement_of_a_generator_has_the_version_of_its_time(at_rest):
+def test_each_statement_of_a_generator_has_the_version_of_its_time():
     waiting = convert(between)(6)
 
     def resumed(building):
@@ -149,7 +149,7 @@ def unchanged_inside(n):
     yield from numbers()
 
 
-def test_a_generator_in_a_generator_may_have_nothing_to_convert(at_rest):
+def test_a_generator_in_a_generator_may_have_nothing_to_convert():
     assert list(convert(unchanged_inside)(3)) == [3]
 
 
@@ -165,7 +165,7 @@ def may_be_unbound(n):
 
 @pytest.mark.parametrize("n", [3, 4, 5])
 @pytest.mark.parametrize("building", [0, 1])
-def test_reads_of_unbound_variables_fail_in_both_versions(at_rest, building, n):
+def test_reads_of_unbound_variables_fail_in_both_versions(building, n):
     def end(f):
         try:
             return list(f(n))
@@ -178,7 +178,7 @@ def test_reads_of_unbound_variables_fail_in_both_versions(at_rest, building, n):
 
 
 @pytest.mark.parametrize("live", [0, 1])
-def test_a_graph_may_begin_while_a_generator_is_suspended(at_rest, live):
+def test_a_graph_may_begin_while_a_generator_is_suspended(live):
     ag__.building = live
     waiting = convert(numbers)(4)
     assert next(waiting) == 2
@@ -198,7 +198,7 @@ def shifted(n):
 
 
 @pytest.mark.parametrize("building", [0, 1])
-def test_functions_in_a_generator_have_both_versions(at_rest, building):
+def test_functions_in_a_generator_have_both_versions(building):
     ag__.building = building
     names = frames_of(lambda: [*convert(shifted)(4)] == [0, 1, 12, 3] or pytest.fail("wrong values"))
     assert ("shifted.<locals>.shift.<locals>.if_true" in names) is bool(building)

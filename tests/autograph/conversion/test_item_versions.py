@@ -12,7 +12,7 @@ def updated(xs, rows, i):
     return xs, rows
 
 
-def test_items_of_plain_values_are_assigned_by_python(at_rest, monkeypatch):
+def test_items_of_plain_values_are_assigned_by_python(monkeypatch):
     """`put` is called for values of other backends, and for containers in containers that are no lists."""
     calls = []
     for name in ("put", "put_updated"):
@@ -25,7 +25,7 @@ def test_items_of_plain_values_are_assigned_by_python(at_rest, monkeypatch):
     assert [given[0] for given in calls] == ["-="]
 
 
-def test_unbound_variables_with_items_raise_what_python_raises(at_rest):
+def test_unbound_variables_with_items_raise_what_python_raises():
     def f(is_bound, noted):
         if is_bound:
             xs = [1]
@@ -55,7 +55,7 @@ def swapped(xs):
     return xs, other
 
 
-def test_variables_that_hold_one_object_are_tested_once(at_rest, monkeypatch):
+def test_variables_that_hold_one_object_are_tested_once(monkeypatch):
     asked = []
 
     class Backends(type(ag__.backends)):
@@ -68,5 +68,5 @@ def test_variables_that_hold_one_object_are_tested_once(at_rest, monkeypatch):
     assert asked == [list, list]
 
 
-def test_variables_that_are_bound_in_two_places_are_tested_where_they_are_used(at_rest):
+def test_variables_that_are_bound_in_two_places_are_tested_where_they_are_used():
     assert convert(swapped)([1, 2]) == swapped([1, 2]) == ((0, 1), [0, 1])

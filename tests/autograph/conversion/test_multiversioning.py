@@ -60,7 +60,7 @@ def joined(parts, *more, end="", **options):
     return text or end, options
 
 
-def test_variables_that_blocks_read_are_plain_in_the_users_version(at_rest):
+def test_variables_that_blocks_read_are_plain_in_the_users_version():
     """Python extends a text in place only if no function captures its variable; else this takes quadratic time."""
     for f in (module(inspect.getsource(joined))["joined"], convert(joined)):
         assert f.__code__.co_cellvars == ()
@@ -139,7 +139,7 @@ def f(x):
 """
 
 
-def test_a_function_made_outside_of_tracing_is_converted(at_rest):
+def test_a_function_made_outside_of_tracing_is_converted():
     g = module(INSIDE)["f"](2)
     result, called = entered(g, 3)
     assert result == 6
@@ -163,11 +163,11 @@ def f(xs):
 """
 
 
-def test_outside_of_tracing_there_is_no_frame_between_caller_and_callee(at_rest):
+def test_outside_of_tracing_there_is_no_frame_between_caller_and_callee():
     assert module(DEPTH)["f"]([1]) == "test_outside_of_tracing_there_is_no_frame_between_caller_and_callee"
 
 
-def test_tracebacks_are_the_same_in_both_versions(at_rest):
+def test_tracebacks_are_the_same_in_both_versions():
     f = module("def f(x):\n    for y in x:\n        if y > 1:\n            y / 0")["f"]
 
     def lines():
@@ -182,7 +182,7 @@ def test_tracebacks_are_the_same_in_both_versions(at_rest):
 
 
 @pytest.mark.parametrize("live", [0, 1])
-def test_generators_classes_and_coroutines(at_rest, live):
+def test_generators_classes_and_coroutines(live):
     ag__.live = live
     namespace = module(
         "def numbers(n):\n    for i in range(n):\n        if i > 1:\n            yield i\n"
@@ -226,7 +226,7 @@ def helper(x):
     return x * 2
 
 
-def test_a_function_of_convert_runs_its_own_control_flow_at_rest(at_rest):
+def test_a_function_of_convert_runs_its_own_control_flow_at_rest():
     assert frames_of(convert(doubled), 3) == ["doubled", "helper"]
 
 
@@ -241,7 +241,7 @@ def test_a_function_of_convert_runs_its_converted_version_while_a_graph_is_made(
         assert any("summed.<locals>.loop_body" in name for name in frames_of(convert(lambda: summed([1]))))
 
 
-def test_a_function_converted_for_a_trace_is_converted_again_for_plain_values(at_rest):
+def test_a_function_converted_for_a_trace_is_converted_again_for_plain_values():
     def f(x):
         if x > 0:
             x = -x
@@ -253,7 +253,7 @@ def test_a_function_converted_for_a_trace_is_converted_again_for_plain_values(at
     assert frames_of(convert(f), 3) == [f.__qualname__]
 
 
-def test_a_function_that_plain_values_need_not_have_converted_is_called_itself(at_rest):
+def test_a_function_that_plain_values_need_not_have_converted_is_called_itself():
     def leaf(x):
         return x if x > 0 else -x
 
@@ -333,7 +333,7 @@ def observed(counted, until, divided, area, matched):
     ]
 
 
-def test_functions_that_a_trace_defines_and_keeps_behave_as_in_python_later(at_rest):
+def test_functions_that_a_trace_defines_and_keeps_behave_as_in_python_later():
     ag__.building = 1
     kept = convert(functions)()
     ag__.building = 0

@@ -20,9 +20,7 @@ OPERATORS = {
 
 
 @pytest.fixture(params=OPERATORS)
-def operators(request, monkeypatch):
-    monkeypatch.setattr(ag__, "live", 0)
-    monkeypatch.setattr(ag__, "building", 0)
+def operators(request):
     return OPERATORS[request.param]
 
 

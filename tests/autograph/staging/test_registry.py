@@ -50,12 +50,12 @@ def test_registering_takes_effect_on_types_seen_before():
         pass
 
     assert backend_of(Late()) is PYTHON
-    register(other := Other(), Late)
+    register(other := Other(), Late, always=False)
     assert backend_of(Late()) is other
 
 
 def test_the_nearest_base_decides(backend):
-    register(nearer := Other(), Special)
+    register(nearer := Other(), Special, always=False)
     assert backend_of(Special()) is nearer
     assert backend_of(Value()) is backend
     del staging.backends.registered[Special]

@@ -280,7 +280,7 @@ class Deck:
         return IndexedItems(self.count, lambda index: (index, index * self.step))
 
 
-staging.register(BACKEND, Deck)
+staging.register(BACKEND, Deck, always=False)
 
 
 def test_objects_with_an_iter_method() -> None:
