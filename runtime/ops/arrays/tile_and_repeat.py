@@ -72,7 +72,7 @@ def _check_multiples(count: int, rank: int) -> None:
 @tile.kernel
 def _(input: Array, multiples: Array) -> Array:
     _check_multiples(len(multiples), input.ndim)
-    return np.tile(input, as_tuple(multiples))
+    return np.tile(input, checked_dims(multiples))
 
 
 @tile.specialize
@@ -171,9 +171,11 @@ def _repeated_size(size: int | None, times: Sequence[int | None] | None) -> int 
     return None if size is None or not known else size * known[0]
 
 
-repeat_elements.kernel(
-    lambda input, repeats, axis: (input if input.ndim else input.reshape(1)).repeat(repeats, axis)
-)
+@repeat_elements.kernel
+def _(input: Array, repeats: Array, axis: int | None) -> Array:
+    if repeats.size == 1:
+        checked_dims(repeats)  # NumPy does not check one number for all elements if there are none
+    return (input if input.ndim else input.reshape(1)).repeat(repeats, axis)
 
 
 @repeat_elements.gradient

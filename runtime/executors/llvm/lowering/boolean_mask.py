@@ -88,6 +88,8 @@ def repeated(region: Region, node: LazyValue, repeats: LazyValue, axis: int | No
     found, times, count = region.readable(whole), region.settled(repeats), whole.shape[dim]
     if times.size != 1:
         checked(e, times.size, count)
+    else:
+        _times(e, times, e.word(0))  # is checked also if there are no elements
     total = new_slot(e, dtypes.int64, 0)
     with e.nest([count], parallel=False) as (number,):
         put(e, total, e.plus(get(e, dtypes.int64, total), _times(e, times, number)))

@@ -54,8 +54,8 @@ def combined_at(
 ) -> Buffer:
     """Combine each row of the updates with the row at the index that `target` computes.
 
-    A row has the axes after the first `outer` ones, whose indices `target` gets. Nothing that the updates read
-    is in `where`, so that the elements of a row are combined at once.
+    A row has the axes after the first `outer` ones, whose indices `target` gets and checks, also for rows without
+    elements. Nothing that the updates read is in `where`, so that the elements of a row are combined at once.
     """
     e = region.e
     if (how == "sub" and where.dtype.is_bool) or (how in ("max", "min") and where.dtype.is_complex):
@@ -63,9 +63,9 @@ def combined_at(
     sizes = updates.shape if shape is None else tuple(shape)
     source = region.read_once(updates) if updates.shape == sizes else region.readable(updates)
     site, combine = site_of(where.dtype), rounded(_WAYS[how])
-    if 0 in sizes:
+    if 0 in sizes[:outer]:
         return where
-    if not where.size:
+    if not where.size and 0 not in sizes:
         e.demand(integer(1)(0))  # no index is in bounds
         return where
     with e.nest(sizes[:outer], parallel=False) as indices:

@@ -89,9 +89,9 @@ def _grouped(
     numbers, rows = region.settled(ids), region.read_once(node)
     result = region.stored(_throughout(node.dtype, shape, kind.start))
     is_used = region.zeros(dtypes.bool_, shape[:1])
-    if not rows.size or not shape[0]:
-        if ids.size and not shape[0]:
-            raise RefusedError("there are no groups")
+    if ids.size and not shape[0]:
+        raise RefusedError("there are no groups")
+    if not ids.size:
         return region.stored(_throughout(node.dtype, shape, empty))
     with e.nest(ids.shape, parallel=False) as outer:
         own = numbers.at(e, Index.of(ids.shape, outer))

@@ -10,7 +10,7 @@ from .... import dtypes
 from ....ir.graph import Operation
 from ..codegen.function_builder import Emitter
 from ..codegen.lazy_values import Index, IndexMap, LazyValue
-from ..codegen.llvm_types import Element
+from ..codegen.llvm_types import Element, Register
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import lowers
 from .boolean_mask import most
@@ -38,11 +38,19 @@ def _(region: Region, operation: Operation, node: LazyValue, lengths: LazyValue)
     along, batch = (operation.attrs[name] % rank for name in ("seq_axis", "batch_axis"))
     found, ends = region.readable(node), region.readable(lengths)
 
-    def find(e: Emitter, index: Index) -> Element:
-        coordinates = index.coordinates(e)
-        end = converted(e, ends.at(e, Index.of(ends.shape, [coordinates[batch]])), ends.dtype, dtypes.int64)
+    def checked_end(e: Emitter, row: Register) -> tuple[Register, Register]:
+        end = converted(e, ends.at(e, Index.of(ends.shape, [row])), ends.dtype, dtypes.int64)
         fits = e.b.icmp_unsigned("<=", end, e.word(node.shape[along]))
         e.demand(fits)
+        return end, fits
+
+    if not node.size:  # no element is computed, but the lengths are checked
+        with region.e.nest(ends.shape, parallel=False) as (row,):
+            checked_end(region.e, row)
+
+    def find(e: Emitter, index: Index) -> Element:
+        coordinates = index.coordinates(e)
+        end, fits = checked_end(e, coordinates[batch])
         turned = e.b.sub(e.b.sub(end, e.word(1)), coordinates[along])
         is_turned = e.b.and_(fits, e.b.icmp_signed("<", coordinates[along], end))
         coordinates[along] = e.choose(is_turned, turned, coordinates[along])
