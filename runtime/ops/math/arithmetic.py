@@ -57,9 +57,9 @@ from .comparison import not_equal
 from .elementwise import abs, as_real, conj, log, log1p, reciprocal, rsqrt, sign, sqrt, square
 
 
-def _nonzero(y: Array) -> Array:
-    """Return `y`, a divisor of integers; InvalidArgumentError if it contains zeros."""
-    if not (y.all() if y.ndim else y):
+def _nonzero(x: Array, y: Array) -> Array:
+    """Return `y`, a divisor of the integers `x`; InvalidArgumentError if any is divided by zero."""
+    if not (y.all() if y.ndim else y) and x.size:
         raise errors.InvalidArgumentError("Integer division by zero")
     return y
 
@@ -68,12 +68,12 @@ def _nonzero(y: Array) -> Array:
 def _floordiv(x: Array, y: Array) -> Array:
     if x.dtype.kind == "f":
         return np.floor(x / y)  # not x // y, which NumPy derives from the exact quotient: 1 // 0.1 is 9
-    return x // _nonzero(y)
+    return x // _nonzero(x, y)
 
 
 @on_numbers
 def _floormod(x: Array, y: Array) -> Array:
-    return np.remainder(x, y) if x.dtype.kind == "f" else x % _nonzero(y)
+    return np.remainder(x, y) if x.dtype.kind == "f" else x % _nonzero(x, y)
 
 
 def truncated(x: Array, y: Array) -> Array:
@@ -82,15 +82,15 @@ def truncated(x: Array, y: Array) -> Array:
 
 
 def _truncatediv(x: Array, y: Array) -> Array:
-    return np.trunc(x / y) if x.dtype.kind == "f" else truncated(x, _nonzero(y))
+    return np.trunc(x / y) if x.dtype.kind == "f" else truncated(x, _nonzero(x, y))
 
 
 def _truncatemod(x: Array, y: Array) -> Array:
-    return np.fmod(x, y if x.dtype.kind == "f" else _nonzero(y))
+    return np.fmod(x, y if x.dtype.kind == "f" else _nonzero(x, y))
 
 
 def _pow(x: Array, y: Array) -> Array:
-    if x.dtype.kind == "i" and (y < 0).any():
+    if x.dtype.kind == "i" and (y < 0).any() and x.size:
         raise errors.InvalidArgumentError("Integers to negative integer powers are not allowed")
     if x.dtype.char in "fd" and y.ndim == 0:  # NumPy has fast code for the powers 2 and 1/2 only
         exponent = float(y)

@@ -59,3 +59,17 @@ def test_a_wrong_index_is_the_same_error_in_all_executors(function: Call, arrays
     assert message(tf.function(function, jit_compile=False), arguments) == wanted
     assert message(tf.function(function, jit_compile=True), arguments) == wanted
     assert message(tf.function(function, jit_compile=True, input_signature=specs), arguments) == wanted
+
+
+@pytest.mark.parametrize(
+    "function",
+    [tf.math.floordiv, tf.math.floormod, tf.truncatediv, tf.truncatemod, tf.pow],
+    ids=lambda function: function.__name__,
+)
+def test_no_element_is_divided_by_zero_and_none_has_a_negative_power(function: Call) -> None:
+    wrong = -1 if function is tf.pow else 0
+    arguments = [tf.constant(numbers()), tf.constant(wrong)]
+    calls = [function, *(tf.function(function, jit_compile=is_native) for is_native in (False, True))]
+    assert [call(*arguments).shape.as_list() for call in calls] == [[0]] * 3
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        function(numbers(1), wrong)
