@@ -196,7 +196,19 @@ def searchsorted(
         raise ValueError(
             f"searchsorted: values of shape {values.shape} do not fit sequences of shape {sorted_sequence.shape}"
         )
+    _check_rows(sorted_sequence.shape, values.shape)
     return TensorType(out_type, values.shape)
+
+
+def _check_rows(sequences: shapes.Dims, values: shapes.Dims) -> None:
+    """Raise ValueError if there are not as many rows of values as sequences, and several of these."""
+    if sequences is None or values is None or len(sequences) == 1:
+        return
+    one, other = shapes.num_elements(sequences[:-1]), shapes.num_elements(values[:-1])
+    if None not in (one, other) and one != other:
+        raise ValueError(
+            f"Leading dim_size of both tensors must match: {one} sequences, {other} rows of values"
+        )
 
 
 @searchsorted.kernel
@@ -207,6 +219,7 @@ def _(sorted_sequence: Array, values: Array, side: Any, out_type: dtypes.DType) 
             .astype(out_type.numpy_dtype)
             .reshape(values.shape)
         )
+    _check_rows(sorted_sequence.shape, values.shape)
     rows, wanted = (x.reshape(math.prod(x.shape[:-1]), x.shape[-1]) for x in (sorted_sequence, values))
     return places_in_rows(rows, wanted, side).astype(out_type.numpy_dtype).reshape(values.shape)
 

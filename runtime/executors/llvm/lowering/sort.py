@@ -118,6 +118,8 @@ def _(region: Region, operation: Operation, ordered: LazyValue, values: LazyValu
     if kind == "c":
         raise RefusedError("complex numbers have no order")
     rows, wanted = region.readable(ordered), region.readable(values)
+    if len(rows.shape) > 1 and rows.shape[:-1] != wanted.shape[:-1]:
+        raise RefusedError("values with other leading axes than the sequences are not compiled")
 
     def is_less(e: Emitter, x: Element, y: Element) -> Register:
         """Emit `x < y`; NaN is greater than any number."""

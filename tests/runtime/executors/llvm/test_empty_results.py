@@ -73,3 +73,12 @@ def test_no_element_is_divided_by_zero_and_none_has_a_negative_power(function: C
     assert [call(*arguments).shape.as_list() for call in calls] == [[0]] * 3
     with pytest.raises(tf.errors.InvalidArgumentError):
         function(numbers(1), wrong)
+
+
+def test_each_sequence_that_is_searched_has_a_row_of_values() -> None:
+    sequences, values = rows(2, 2), rows(3, 1)
+    error = "Leading dim_size of both tensors must match: 2 sequences, 3 rows of values"
+    assert message(tf.searchsorted, [sequences, values]).startswith(error)
+    specs = [tf.TensorSpec([None, None], tf.float32)] * 2
+    found = tf.function(tf.searchsorted, jit_compile=True, input_signature=specs)
+    assert message(found, [sequences, values]).startswith(error)
