@@ -27,7 +27,7 @@ class TooLateError(Exception):
     """Code that may fail follows code that has overwritten variables."""
 
 
-class Checks(Storage):
+class CheckBuilder(Storage):
     """Emitter of branches and checks."""
 
     def __init__(self, module: Any, function: Any, b: Any, top: Any) -> None:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from .affine import INFINITE
 from .buffer_assignment import ElementwiseNest, pairs
-from .check_builder import OFTEN, Checks
+from .check_builder import OFTEN, CheckBuilder
 from .dynamic_sizes import Size, is_sized, typical
 from .index_builder import settling_builder
 from .llvm_types import Register, integer, ir
@@ -65,7 +65,7 @@ class OpenNest(NamedTuple):
     loops: list[Any]  # the loops, outermost first: induction variable, trip count, first block and end
 
 
-class Emitter(Checks):
+class Emitter(CheckBuilder):
     """Emitter of one function. `b` is llvmlite's IRBuilder."""
 
     def __init__(self, module: Any, function: Any) -> None:
