@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from ..ops.arrays.setitem import setitem
     from ..ops.framework import conformance, dynamic_axes
     from ..ops.framework import op as op_registry
-    from ..ops.lists import tensor_array as array_ops
+    from ..ops.lists import tensor_array as tensor_array_ops
     from ..ops.math import cast as cast_ops
     from ..ops.math import special
     from ..ops.math.cast import cast
@@ -129,7 +129,7 @@ MODULES = {
     "stateless_distributions": "ops.random.stateless_distributions",
     "strategies": "distribute.strategy",
     "strip_mining": "executors.llvm.lowering.strip_mining",
-    "array_ops": "ops.lists.tensor_array",
+    "tensor_array_ops": "ops.lists.tensor_array",
     "tile_and_repeat": "ops.arrays.tile_and_repeat",
     "trace_events": "profiler.trace_events",
     "variable_ops": "ops.state.variable_ops",

@@ -65,7 +65,7 @@ class TensorArray:
         self._infer_shape = infer_shape
         self._declared = shapes.as_dims(element_shape)
         if flow is None:
-            flow = late_binding.array_ops.array_new(
+            flow = late_binding.tensor_array_ops.array_new(
                 0 if size is None else size, self.dtype, self._declared, self.dynamic_size, name=name
             )
             self._size = None if self.dynamic_size or size is None else _known(size)
@@ -116,7 +116,9 @@ class TensorArray:
         tensor = value if type(value) is EagerTensor else self._element_of(value)
         flow = self._reachable()
         at = write_position(flow, index, self.dynamic_size) if type(flow) is EagerArray else index
-        return self._after(late_binding.array_ops.array_write(flow, at, tensor, self._infer_shape, name))
+        return self._after(
+            late_binding.tensor_array_ops.array_write(flow, at, tensor, self._infer_shape, name)
+        )
 
     def read(self, index: Any, name: str | None = None) -> Tensor:
         """Return the element at `index`; zeros when it was never written and its shape is known.
@@ -125,32 +127,32 @@ class TensorArray:
         """
         flow = self._reachable()
         at = read_position(flow, index) if type(flow) is EagerArray else index
-        tensor: Tensor = late_binding.array_ops.array_read(flow, at, self.dtype, self._shape(), name)
+        tensor: Tensor = late_binding.tensor_array_ops.array_read(flow, at, self.dtype, self._shape(), name)
         return tensor
 
     def stack(self, name: str | None = None) -> Tensor:
         """Return all elements as the rows of one tensor."""
         flow = self._reachable()
         shape = self._shape_of_rows(flow, flow)
-        tensor: Tensor = late_binding.array_ops.array_stack(flow, self.dtype, shape, self._size, name)
+        tensor: Tensor = late_binding.tensor_array_ops.array_stack(flow, self.dtype, shape, self._size, name)
         return tensor
 
     def concat(self, name: str | None = None) -> Tensor:
         """Return all elements concatenated along their first axis."""
         flow = self._reachable()
-        return late_binding.array_ops.array_concat(flow, self.dtype, self._shape(), self._size, name)  # type: ignore[no-any-return]
+        return late_binding.tensor_array_ops.array_concat(flow, self.dtype, self._shape(), self._size, name)  # type: ignore[no-any-return]
 
     def gather(self, indices: Any, name: str | None = None) -> Tensor:
         """Return the elements with the given indices as the rows of one tensor."""
         flow = self._reachable()
         shape = self._shape_of_rows(flow, indices)
-        tensor: Tensor = late_binding.array_ops.array_gather(flow, indices, self.dtype, shape, name)
+        tensor: Tensor = late_binding.tensor_array_ops.array_gather(flow, indices, self.dtype, shape, name)
         return tensor
 
     def unstack(self, value: Any, name: str | None = None) -> TensorArray:
         """Return the array whose elements are the rows of `value`."""
         tensor = self._element_of(value)
-        return self._after(late_binding.array_ops.array_unstack(self._reachable(), tensor, name=name))
+        return self._after(late_binding.tensor_array_ops.array_unstack(self._reachable(), tensor, name=name))
 
     def scatter(self, indices: Any, value: Any, name: str | None = None) -> TensorArray:
         """Return the array with the rows of `value` at `indices`, a vector with one integer per row.
@@ -165,7 +167,7 @@ class TensorArray:
         counted = positions.shape.rank == 1 and None not in positions.shape and positions.dtype.is_integer
         if not counted or tensor.shape[:1] != positions.shape:
             return self._after(
-                late_binding.array_ops.array_scatter(self._reachable(), positions, tensor, name=name)
+                late_binding.tensor_array_ops.array_scatter(self._reachable(), positions, tensor, name=name)
             )
         array = self
         for index, row in zip(
@@ -187,7 +189,9 @@ class TensorArray:
         [2, 3]
         """
         tensor = self._element_of(value)
-        return self._after(late_binding.array_ops.array_split(self._reachable(), tensor, lengths, name=name))
+        return self._after(
+            late_binding.tensor_array_ops.array_split(self._reachable(), tensor, lengths, name=name)
+        )
 
     def close(self, name: str | None = None) -> None:
         """Do nothing: memory is freed with the last reference to the array."""
@@ -205,7 +209,7 @@ class TensorArray:
         """Return the number of elements, a scalar int32 tensor; a constant if it is known before the graph runs."""
         if self._size is not None:
             return EagerTensor(np.array(self._size, np.int32))
-        return late_binding.array_ops.array_size(self._reachable(), name=name)  # type: ignore[no-any-return]
+        return late_binding.tensor_array_ops.array_size(self._reachable(), name=name)  # type: ignore[no-any-return]
 
     def identity(self) -> TensorArray:
         """Return an array with the same elements."""
@@ -257,10 +261,10 @@ def _recorded(array: TensorArray) -> SymbolicArray:
     """Record an eager array's elements as constants of the graph."""
     assert isinstance(array._flow, EagerArray)
     items = array._flow._array.items()
-    flow = late_binding.array_ops.array_new(
+    flow = late_binding.tensor_array_ops.array_new(
         len(items), array.dtype, array.element_shape.sizes, array.dynamic_size
     )
     for index, item in enumerate(items):
         if item is not None:
-            flow = late_binding.array_ops.array_write(flow, index, item)
+            flow = late_binding.tensor_array_ops.array_write(flow, index, item)
     return flow  # type: ignore[no-any-return]

@@ -384,7 +384,7 @@ class Builder:
         if op.stateful and self.root.watch is not None:
             self.root.watch(op)
         call = user_call()
-        requested_names = names or self._wishes(op, call, len(specs))
+        requested_names = names or self._name_hints(op, call, len(specs))
         if self.root.scope:
             requested_names = [self.root.scope + requested_name for requested_name in requested_names]
         outputs = tuple(map(Value, requested_names, specs))
@@ -395,7 +395,7 @@ class Builder:
             recorder.added(operation, self)
         return outputs
 
-    def _wishes(self, op: OpDef, call: Call | None, count: int) -> Sequence[str]:
+    def _name_hints(self, op: OpDef, call: Call | None, count: int) -> Sequence[str]:
         """Return name hints for the outputs.
 
         This is the variable of user code for the last operation of a call with an assigned result. All others
