@@ -71,7 +71,10 @@ def _of_one_shape(labels: Tensor, logits: Tensor) -> tuple[Tensor, Tensor]:
     """Broadcast both tensors to one shape."""
     if labels.shape.is_compatible_with(logits.shape):
         return labels, logits
-    both = shapes.broadcast(labels.shape.sizes, logits.shape.sizes)
+    try:
+        both = shapes.broadcast(labels.shape.sizes, logits.shape.sizes)
+    except ValueError:  # the operation raises the error of the mode: eager or graph
+        return labels, logits
     if not shapes.is_static(both):
         return labels + zeros_like(logits), logits + zeros_like(labels)
     return broadcast_to(labels, both), broadcast_to(logits, both)

@@ -43,6 +43,16 @@ def test_cross_entropies() -> None:
     check(losses.sparse_softmax_cross_entropy, np.array([1, 0, 3]), _normal(3, 4))
 
 
+def test_classes_that_differ_in_number_are_the_error_of_the_mode() -> None:
+    def loss() -> Any:
+        return tf.nn.softmax_cross_entropy_with_logits(tf.ones([2, 3]), tf.ones([2, 4]))
+
+    with pytest.raises(tf.errors.InvalidArgumentError, match="not compatible"):
+        loss()
+    with pytest.raises(ValueError, match="not compatible"):
+        tf.function(loss)()
+
+
 def _normal(*shape: int) -> Any:
     return RANDOM.normal(size=shape)
 
