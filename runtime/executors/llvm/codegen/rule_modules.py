@@ -36,6 +36,7 @@ _OPERATIONS = {
     ),
     "matmul": "matmul matvec tensordot",
     "nested_lists": "list_keep list_of_lists list_take",
+    "patches": "extract_image_patches",
     "pooling": "avg_pool avg_pool_grad max_pool max_pool_grad",
     "random_choice": "seeded_categorical seeded_shuffle",
     "reductions": (
