@@ -124,6 +124,33 @@ def test_decoders() -> None:
     assert narrow[1].values.numpy().tolist() == [2, 0, 0, 2, 1, 0, 1]
 
 
+def beam_by_definition(logits: Any, width: int) -> tuple[tuple[int, ...], float]:
+    """The best of the `width` most probable prefixes of each frame; the last class is the blank."""
+    beam: Any = {(): (1.0, 0.0)}  # the probability of a prefix that ends in a blank, and in its last label
+    for frame in np.exp(logits) / np.exp(logits).sum(-1, keepdims=True):
+        grown: Any = defaultdict(lambda: [0.0, 0.0])
+        for prefix, (blank, label) in beam.items():
+            grown[prefix][0] += (blank + label) * frame[-1]
+            if prefix:
+                grown[prefix][1] += label * frame[prefix[-1]]
+            for new in range(len(frame) - 1):
+                repeats = prefix[-1:] == (new,)
+                grown[*prefix, new][1] += (blank if repeats else blank + label) * frame[new]
+        beam = dict(sorted(grown.items(), key=lambda item: -sum(item[1]))[:width])
+    labels, chances = max(beam.items(), key=lambda item: sum(item[1]))
+    return labels, sum(chances)
+
+
+def test_narrow_beams_keep_the_most_probable_prefixes() -> None:
+    random = np.random.default_rng(5)
+    for width in range(1, 7):
+        logits = random.normal(size=(6, 1, 3)).astype("f")
+        (found,), score = tf.nn.ctc_beam_search_decoder(logits, [6], beam_width=width)
+        labels, chance = beam_by_definition(logits[:, 0].astype(float), width)
+        assert tuple(found.values.numpy().tolist()) == labels
+        np.testing.assert_allclose(score, [[np.log(chance)]], rtol=1e-4)
+
+
 def test_rows_of_labels() -> None:
     labels, places = tf.nn.ctc_unique_labels(LABELS)
     assert labels.numpy().tolist() == [[1, 2, 0], [3, 1, 0], [2, 0, 0]]
