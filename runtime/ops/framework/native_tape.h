@@ -71,9 +71,7 @@ static int add_if_tracked(PyObject *tape, PyObject *record, PyObject *const *par
     Py_INCREF(records);
     if ((inputs = PySequence_Fast(inputs, "inputs")) == NULL) failed = -1;
     for (Py_ssize_t i = 0; failed == 0 && i < PySequence_Fast_GET_SIZE(inputs); i++) {
-        PyObject *x = PySequence_Fast_GET_ITEM(inputs, i);
-        if (is_wanted && Py_IS_TYPE(x, Tensor)) continue; /* only variables count besides one tracked input */
-        int found = is_tracked(tape, tracked, x);
+        int found = is_tracked(tape, tracked, PySequence_Fast_GET_ITEM(inputs, i));
         if (found < 0) failed = -1;
         is_wanted |= found > 0;
     }
