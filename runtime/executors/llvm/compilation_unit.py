@@ -27,7 +27,7 @@ from .codegen.function_builder import Emitter
 from .codegen.instrumentation import Instrumentation
 from .codegen.lazy_values import Buffer, LazyValue, Scalar
 from .codegen.liveness import operands_of
-from .codegen.llvm_types import Register, integer, ir, pointer, word
+from .codegen.llvm_types import STORED, Register, integer, ir, pointer, word
 from .codegen.outlining import instructions_of, is_slot, move_slots, new_function, redirect
 from .codegen.region_lowering import Region
 from .codegen.reroll_calls import AddressArray, reroll_calls
@@ -237,7 +237,7 @@ def _argument(e: Emitter, spec: Any, address: Register, sizes: dict[int, Size]) 
         return import_tensor(e, spec, address, sizes)
     tensor = content(spec)
     buffer = Buffer(tensor.dtype, tensor.shape, address)  # type: ignore[arg-type]
-    if tensor.shape == () and isinstance(spec, TensorType):
+    if tensor.shape == () and isinstance(spec, TensorType) and tensor.dtype in STORED:
         return Scalar(tensor.dtype, e.load(tensor.dtype, address, e.word(0)))
     return buffer
 

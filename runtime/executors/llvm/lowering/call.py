@@ -19,7 +19,7 @@ from ..codegen.early_outputs import Donation
 from ..codegen.function_builder import Emitter, NestCost
 from ..codegen.kernel_calls import leave_unless_done
 from ..codegen.lazy_values import Buffer, LazyValue, Scalar
-from ..codegen.llvm_types import Register, null
+from ..codegen.llvm_types import STORED, Register, null
 from ..codegen.outlining import new_function
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError, lowers
@@ -111,6 +111,6 @@ def _emitted(outer: Emitter, graph: Graph, donors: Mapping[int, int], is_committ
 
 
 def _argument(e: Emitter, spec: Any, address: Register) -> LazyValue:
-    if spec.shape:
+    if spec.shape or spec.dtype not in STORED:  # messages read strings, but the plan writes them
         return Buffer(spec.dtype, spec.shape, address)
     return Scalar(spec.dtype, e.load(spec.dtype, address, e.word(0)))

@@ -102,3 +102,25 @@ def test_only_rules_that_move_elements_take_dtypes_that_llvm_lacks() -> None:
     for name in sorted(ELEMENTWISE):
         assert (name in MOVING) == (name in ("identity", "stop_gradient")), name
     assert tf.function(lambda x: -x, jit_compile=True)(x).numpy().tolist() == [-0.5, 1.5]
+
+
+@tf.function
+def demand(x: Any, name: Any) -> Any:
+    if x > 3.0:
+        raise ValueError(f"{name} is {x}")
+    return x + 1.0
+
+
+@pytest.mark.parametrize("name", ["size", ["size", "length"]])
+def test_strings_may_be_in_messages_which_the_plan_writes(name: Any) -> None:
+    @tf.function(jit_compile=True)
+    def f(x: Any, name: Any) -> Any:
+        tf.Assert(x >= 0.0, [name])
+        return demand(demand(x, name), "sum")
+
+    name = tf.constant(name)
+    assert f(tf.constant(1.0), name) == 3.0
+    with pytest.raises(ValueError, match=r"^sum is 4\.0\n"):
+        f(tf.constant(3.0), name)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="size"):
+        f(tf.constant(-1.0), name)
