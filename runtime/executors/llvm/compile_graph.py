@@ -97,7 +97,10 @@ def lowered(
     key = unit_cache.key(graph, arguments, donors, with_sizes) if is_kept else None
     unit = unit_cache.read(key) if key is not None else None
     if unit is None:
-        unit = _unit(_optimized(graph, arguments, with_sizes), is_measured, donors, is_located, tasks)
+        optimized = _optimized(graph, arguments, with_sizes)
+        if reasons := _of_results(optimized):  # known inputs turn operations of other dtypes into constants
+            raise CannotCompileError(reasons)
+        unit = _unit(optimized, is_measured, donors, is_located, tasks)
     unit.key = key
     if any(len(graph.outputs) - 1 - i in unit.sized for i in range(len(assigned))):
         raise CannotCompileError(["the new shape of a variable depends on values"])

@@ -124,3 +124,12 @@ def test_strings_may_be_in_messages_which_the_plan_writes(name: Any) -> None:
         f(tf.constant(3.0), name)
     with pytest.raises(tf.errors.InvalidArgumentError, match="size"):
         f(tf.constant(-1.0), name)
+
+
+def test_a_dataset_is_refused_also_if_the_value_of_the_input_is_known() -> None:
+    @tf.function(jit_compile=True)
+    def f(n: Any) -> Any:
+        return tf.data.Dataset.range(10).map(lambda x: x * n)
+
+    with pytest.raises(tf.errors.InvalidArgumentError, match="variant, which is not compiled"):
+        f(tf.constant(3, tf.int64))
