@@ -8,7 +8,8 @@ An expression becomes several nodes only if it contains a walrus. Evaluation ord
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Iterable
+from itertools import chain
 from typing import Any
 
 import gast
@@ -91,9 +92,8 @@ class BasicBlocks(ControlFlowGraph):
             scan(node, found)
             self._add(found)
         else:
-            for child in gast.iter_child_nodes(node):
-                annotates = isinstance(node, gast.AnnAssign) and child is node.annotation
-                if isinstance(child, (gast.expr, gast.keyword)) and not annotates:
+            for child in _parts(node):
+                if isinstance(child, (gast.expr, gast.keyword)):
                     self._in_order(child)
 
     def _short_cuts(self, first: list[gast.expr], *paths: list[gast.expr]) -> None:
@@ -141,12 +141,18 @@ class BasicBlocks(ControlFlowGraph):
 
     def _AugAssign(self, node: Any) -> None:
         self._add_locations([node.target])
-        self._evaluate(node)
+        if isinstance(node.target, gast.Name) and contains(node.value, gast.NamedExpr):
+            found = Found()
+            found.reads.append(Reading(node.target, False, False))
+            self._add(found)
+            self._evaluate(node.value, node.target)
+        else:
+            self._evaluate(node)
 
     def _AnnAssign(self, node: Any) -> None:
         if node.value is not None:
             self._add_locations([node.target])
-            self._evaluate(node)
+            self._evaluate(node.value, None if node.simple else node.annotation, node.target)
         elif isinstance(node.target, gast.Name):
             self._bit(node.target.id)
             self._hoist(node)
@@ -173,6 +179,13 @@ class BasicBlocks(ControlFlowGraph):
                     block = block.parent
             elif isinstance(target, (gast.Tuple, gast.List)):
                 self._add_locations(target.elts)
+
+
+def _parts(node: Any) -> Iterable[Any]:
+    """Return the direct parts of a node in the order of evaluation."""
+    if isinstance(node, gast.Dict):
+        return chain.from_iterable(zip(node.keys, node.values, strict=True))
+    return gast.iter_child_nodes(node)  # type: ignore[no-any-return]
 
 
 # These are not split at a walrus: a comprehension binds its name conditionally, a lambda binds none of ours.
