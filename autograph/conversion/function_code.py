@@ -24,7 +24,7 @@ class ConvertedCode:
     def function(self, f: FunctionType) -> FunctionType:
         """Return the converted twin of `f`, which shares the closure cells and the attributes of `f`."""
         cells = f.__closure__ or ()
-        closure = tuple(cells[number] for number in self._cells)
+        closure = tuple(cells[number] for number in self._cells) or None
         twin = FunctionType(self.code, f.__globals__, f.__name__, f.__defaults__, closure)
         twin.__kwdefaults__ = f.__kwdefaults__
         twin.__dict__ = f.__dict__

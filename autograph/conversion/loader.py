@@ -227,5 +227,7 @@ class Renaming(NamedTuple):
         return code.co_name in self.generated
 
     def qualified(self, name: str) -> str:
+        if self.old and name != self.old and not name.startswith(f"{self.old}."):
+            return name  # of a function or class that a `global` statement declares
         *around, last = name[len(self.old) :].split(".<locals>.")
         return self.new + ".<locals>.".join([*(part for part in around if part not in self.generated), last])

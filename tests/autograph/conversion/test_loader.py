@@ -178,6 +178,28 @@ def test_qualified_names_of_nested_definitions_are_kept():
     assert convert(f)(1) == f(1)
 
 
+def test_definitions_of_global_names_are_qualified_by_these_names_alone():
+    def f(x):
+        global of_f, OfF
+        while x > 0:
+
+            class OfF:
+                def method(self):
+                    return None
+
+            def of_f():
+                return lambda: None
+
+            x -= 1
+        return OfF.__qualname__, OfF.method.__qualname__, of_f.__qualname__, of_f().__qualname__
+
+    assert convert(f)(1) == f(1) == ("OfF", "OfF.method", "of_f", "of_f.<locals>.<lambda>")
+
+
+def test_functions_without_free_variables_have_no_closure():
+    assert convert(is_even).__closure__ is is_even.__closure__ is None
+
+
 def test_a_text_that_is_the_name_of_the_function_stays():
     def sub(x):
         class Result:
