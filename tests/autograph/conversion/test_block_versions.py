@@ -12,6 +12,8 @@ from agc.autograph import operators as ag__
 from agc.autograph.api import convert
 from support.entered_code import names_entered
 
+pytestmark = pytest.mark.at_rest
+
 frames_of = functools.partial(names_entered, __file__)
 
 

@@ -4,6 +4,8 @@ import pytest
 from agc.autograph import operators as ag__
 from agc.autograph.api import convert
 
+pytestmark = pytest.mark.at_rest
+
 
 def updated(xs, rows, i):
     xs[i] += 1

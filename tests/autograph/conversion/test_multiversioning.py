@@ -17,6 +17,8 @@ from agc.autograph.syntax.gast_bridge import Translation
 from agc.autograph.syntax.unparse import unparse
 from support.entered_code import entered, names_entered
 
+pytestmark = pytest.mark.at_rest
+
 
 def both_halves(text):
     translation = Translation(ast.parse(text))

@@ -12,6 +12,8 @@ from agc.autograph import operators as ag__
 from agc.autograph.api import convert
 from agc.autograph.introspection import frames
 
+pytestmark = pytest.mark.at_rest
+
 converter = ag__.converter
 OPERATORS = {
     "c": (converter.operator, converter.receiver),

@@ -140,6 +140,7 @@ class TestSurvey:
 variable = 0
 
 
+@pytest.mark.at_rest
 @pytest.mark.parametrize(
     "iterator",
     [
