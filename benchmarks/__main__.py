@@ -99,7 +99,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         type=int,
         default=os.cpu_count() or 1,
         metavar="N",
-        help="spinning processes beside the models on the busy machine (default: one for each core)",
+        help="spinning processes next to the models on the busy machine (default: one for each core)",
     )
     parser.add_argument("--contestant", action="append", default=[], metavar="NAME", help="these, and NumPy")
     parser.add_argument("--size", choices=("full", "tiny"), default="full", help="tiny is for trying it out")

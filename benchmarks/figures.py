@@ -54,7 +54,7 @@ class Figures:
 
 
 def slowdowns(figures: Figures) -> Table:
-    """Return how many times as long the models take beside spinning processes, for each round.
+    """Return how many times as long the models take next to spinning processes, for each round.
 
     >>> slowdowns(Figures({}, calls={"CNN": {"JAX": [2.0, 1.0]}}, busy={"CNN": {"JAX": [5.0, 2.0]}}))
     {'CNN': {'JAX': [2.5, 2.0]}}

@@ -26,10 +26,10 @@ def text(figures: Figures) -> str:
         ("memory that two runs add to the process, MB", _rows(figures, figures.memory, names)),
         ("models: later calls, ms", _rows(figures, _in_milliseconds(figures.calls), names)),
         (
-            "models: later calls beside spinning processes, ms",
+            "models: later calls next to spinning processes, ms",
             _rows(figures, _in_milliseconds(figures.busy), names),
         ),
-        ("models: times as long beside spinning processes", _rows(figures, slowdowns(figures), names)),
+        ("models: times as long next to spinning processes", _rows(figures, slowdowns(figures), names)),
         ("models: the first call in a new process, ms", _rows(figures, figures.colds, names)),
         ("models: the most memory of the process, MB", _rows(figures, figures.peaks, names)),
     ]

@@ -26,7 +26,7 @@ COLUMNS = {
 
 
 def markdown(figures: Figures) -> str:
-    """Return the lines of two tables: alone, and beside spinning processes."""
+    """Return the lines of two tables: alone, and next to spinning processes."""
     models = [model for model in MODELS if model in figures.calls]
     if not models:
         return ""

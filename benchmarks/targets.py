@@ -38,7 +38,7 @@ FLAT = 1.5  # times; what an operation of many costs over one of few
 MEMORY = 2.0  # megabytes; what a long loop takes over a short one
 IMPORT = 60.0  # milliseconds
 AUTOMATIC = 1.1  # times native code on demand, after half a second of calls
-BUSY = 1.5  # times the slowdown of TensorFlow beside spinning processes
+BUSY = 1.5  # times the slowdown of TensorFlow next to spinning processes
 PEERS = [c.name for c in CONTESTANTS if not c.is_ours and c.name not in (LIMIT, REFERENCE)]
 
 
@@ -111,7 +111,7 @@ def _models(figures: Figures) -> Iterator[Verdict]:
         yield from _compared(figures.calls, model, ours, "agc native", AUTOMATIC)
         yield from _compared(figures.colds, model, ours, tensorflow, 1.0, ", first call,")
         yield from _compared(figures.peaks, model, ours, tensorflow, 1.0, ", memory,")
-        note = ", slowdown beside spinning processes,"
+        note = ", slowdown next to spinning processes,"
         yield from _compared(slowdowns(figures), model, ours, tensorflow, BUSY, note)
 
 

@@ -170,7 +170,7 @@ def test_a_model_is_measured_alone_and_with_a_busy_neighbor(tmp_path):
     for table in kept.calls, kept.busy, kept.colds, kept.peaks:
         assert table["LSTM"]["agc plan"][0] > 0
     assert len(kept.busy["LSTM"]["agc plan"]) == len(kept.calls["LSTM"]["agc plan"]) == 2
-    assert "models: times as long beside spinning processes" in done.stdout
+    assert "models: times as long next to spinning processes" in done.stdout
     assert "LSTM" in path.with_suffix(".svg").read_text()
 
 
@@ -197,7 +197,7 @@ def test_targets_of_models_compare_with_peers():
     assert [(verdict.what, verdict.value, verdict.word) for verdict in found] == [
         ("CNN: agc automatic over JAX", 2.0, "MISS"),
         ("CNN: agc automatic over agc native", 2.0, "MISS"),
-        ("CNN: agc automatic, slowdown beside spinning processes, over TF graph", 2.0, "MISS"),
+        ("CNN: agc automatic, slowdown next to spinning processes, over TF graph", 2.0, "MISS"),
     ]
     assert found[-1].spread == 0.25  # of the rounds' ratios 2, 3 and 2
 
