@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable
 from typing import Any
@@ -102,17 +103,29 @@ def check(graph: Any, shape: Any, dtype: Any) -> None:
         np.testing.assert_allclose(found, expected, *((0, 0) if exact else (2e-5, 2e-5)))
 
 
-@pytest.mark.parametrize("shape", [(3, 5), (37, 29), (16, 64)], ids=str)
+PROGRAMS = [chain, rare, truths, gathered, rows, shifted, whole, repeated]
+SHAPES = [(3, 5), (37, 29), (16, 64)]
+FLOATS = [tf.float32, tf.float64]
+
+
+def dtypes_of(program: int, shape: int) -> list[Any]:
+    """Return one of the dtypes, so that each program and each shape has both, or all for `make fuzz`."""
+    return FLOATS if os.environ.get("AGC_FUZZ") else [FLOATS[(program + shape) % 2]]
+
+
 @pytest.mark.parametrize(
-    "program",
-    [chain, rare, truths, gathered, rows, shifted, whole, repeated],
-    ids=lambda each: str(each.__name__),
+    ("program", "shape", "dtype"),
+    [
+        pytest.param(program, shape, dtype, id=f"{program.__name__}-{shape}-{dtype.name}")
+        for row, program in enumerate(PROGRAMS)
+        for column, shape in enumerate(SHAPES)
+        for dtype in dtypes_of(row, column)
+    ],
 )
-def test_elementwise_loops_are_vectorized(program: Callable[[Any], Any], shape: Any) -> None:
-    for dtype in (tf.float32, tf.float64):
-        graph = graph_of(program, shape, dtype)
-        assert f" x {'float' if dtype == tf.float32 else 'double'}>" in text(graph)
-        check(graph, shape, dtype)
+def test_elementwise_loops_are_vectorized(program: Callable[[Any], Any], shape: Any, dtype: Any) -> None:
+    graph = graph_of(program, shape, dtype)
+    assert f" x {'float' if dtype == tf.float32 else 'double'}>" in text(graph)
+    check(graph, shape, dtype)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import agc.runtime as tf
@@ -73,8 +74,19 @@ def check_small_blocks(monkeypatch: pytest.MonkeyPatch, setting: dict[str, Any],
     agree(layer, [numbers(3, 7, 11, 4), numbers(3, 2, 4 // groups, 8)], bound=1e-4)
 
 
-@pytest.mark.parametrize("groups", [1, 2, 4])
-@pytest.mark.parametrize("setting", SETTINGS)
+def chosen(values: list[Any], place: int) -> list[Any]:
+    """Return one of the values, another one at the next place, or all of them for `make fuzz`."""
+    return values if os.environ.get("AGC_FUZZ") else [values[place % len(values)]]
+
+
+IN_SMALL_BLOCKS = [
+    (setting, groups)
+    for place, setting in enumerate(SETTINGS)
+    for groups in chosen([1, 2, 4], place + place // 3)  # three settings in a row differ in their padding
+]
+
+
+@pytest.mark.parametrize(("setting", "groups"), IN_SMALL_BLOCKS)
 def test_convolutions_in_small_blocks(
     monkeypatch: pytest.MonkeyPatch, setting: dict[str, Any], groups: int
 ) -> None:
@@ -124,10 +136,15 @@ OFFSETS = [
     ((2, 4, 3, 9, 3), (2, 1, 2, 3, 4), {"padding": "VALID"}),
 ]
 
+IN_PARTS = [
+    (*layer, work, has_blas)
+    for row, layer in enumerate(OFFSETS)
+    for column, work in enumerate([1, 1000, 1 << 20])
+    for has_blas in chosen([True, False], row + column)
+]
 
-@pytest.mark.parametrize("has_blas", [True, False])
-@pytest.mark.parametrize("work", [1, 1000, 1 << 20])
-@pytest.mark.parametrize(("x", "w", "setting"), OFFSETS)
+
+@pytest.mark.parametrize(("x", "w", "setting", "work", "has_blas"), IN_PARTS)
 def test_few_filters_by_products_of_overlapping_rows(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, x: Any, w: Any, setting: dict[str, Any],
     work: int, has_blas: bool,
