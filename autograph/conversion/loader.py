@@ -18,7 +18,7 @@ import __future__ as futures
 import ast
 import functools
 from collections.abc import Callable, Collection
-from inspect import CO_OPTIMIZED
+from inspect import CO_ITERABLE_COROUTINE, CO_OPTIMIZED
 from types import CodeType, FunctionType
 from typing import Any, NamedTuple
 
@@ -76,7 +76,9 @@ def converted_code(
         finish(tree)
         code = compiled(tree, definition, f.__code__)
     rename = Renaming(generated, lambdas, code.co_qualname, f.__code__.co_qualname)
-    return rename(code, f.__code__.co_name)
+    code = rename(code, f.__code__.co_name)
+    # `types.coroutine` sets this flag, after which `await` takes the generator.
+    return code.replace(co_flags=code.co_flags | f.__code__.co_flags & CO_ITERABLE_COROUTINE)
 
 
 class LocatedTree(NamedTuple):

@@ -1,14 +1,16 @@
 """A converted function is the original in everything but its code."""
 
+import contextlib
 import functools
 import gc
 import inspect
 import sys
 import textwrap
+import types
 import weakref
 
 import pytest
-from agc.autograph import convert
+from agc.autograph import convert, staging
 from agc.autograph.conversion.loader import Renaming
 
 COUNT = 0
@@ -198,6 +200,26 @@ def test_definitions_of_global_names_are_qualified_by_these_names_alone():
 
 def test_functions_without_free_variables_have_no_closure():
     assert convert(is_even).__closure__ is is_even.__closure__ is None
+
+
+@types.coroutine
+def double(x):
+    """A generator that `await` takes."""
+    sent = yield x
+    return sent * 2 if sent else 0
+
+
+async def of_awaited(x):
+    return await double(x) if x else None
+
+
+def test_generators_of_types_coroutine_can_be_awaited():
+    for state in (contextlib.nullcontext, staging.live):
+        with state():
+            steps = convert(of_awaited)(3)
+            assert steps.send(None) == 3
+            with pytest.raises(StopIteration, match="10"):
+                steps.send(5)
 
 
 def test_a_text_that_is_the_name_of_the_function_stays():
