@@ -104,7 +104,7 @@ class Store:
                 os.replace(
                     folder.at(draft), folder.at(entry), src_dir_fd=folder.handle, dst_dir_fd=folder.handle
                 )
-            except OSError:
+            except BaseException:  # the process may exit, or the user may interrupt it
                 with contextlib.suppress(OSError):
                     os.unlink(folder.at(draft), dir_fd=folder.handle)
                 raise

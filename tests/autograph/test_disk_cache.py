@@ -151,6 +151,18 @@ def test_entries_are_read_from_a_disk_that_cannot_be_written_to(
     assert store.read("entry") == b"data"
 
 
+def test_a_write_that_is_interrupted_leaves_no_draft(
+    top: Path, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise SystemExit
+
+    monkeypatch.setattr(os, "replace", interrupted)
+    with pytest.raises(SystemExit):
+        store.write("entry", b"data")
+    assert [path for path in top.rglob("*") if path.is_file()] == []
+
+
 def test_least_recently_used_entries_are_evicted_first(top: Path) -> None:
     few = Store("few", files=8, size=1 << 20)
     for number in range(8):
