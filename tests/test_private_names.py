@@ -38,18 +38,19 @@ OF_LIBRARIES = {
 
 
 @functools.cache
-def tree_of(path):
-    return ast.parse(path.read_text())
+def nodes_of(path):
+    """Return all nodes of a file: several checks go through them, and a walk takes longer than each check."""
+    return list(ast.walk(ast.parse(path.read_text())))
 
 
 def private(names):
     return {name for name in names if name.startswith("_") and not name.startswith(("__", "_native_"))}
 
 
-def private_names(node):
-    """The private names that a file or class defines: functions, variables, attributes of `self`, slots."""
+def private_names(nodes):
+    """The private names that the nodes of a file or class define: functions, variables, attributes of `self`, slots."""
     found = set()
-    for part in ast.walk(node):
+    for part in nodes:
         if isinstance(part, (ast.FunctionDef, ast.ClassDef)):
             found.add(part.name)
         elif isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
@@ -64,7 +65,7 @@ def private_names(node):
 @functools.cache
 def names_of_user_classes():
     """The private names of exported classes, of those that extend them, and of their base classes."""
-    classes = [node for path in FILES for node in ast.walk(tree_of(path)) if isinstance(node, ast.ClassDef)]
+    classes = [node for path in FILES for node in nodes_of(path) if isinstance(node, ast.ClassDef)]
     bases = {
         node.name: {ast.unparse(base).partition("[")[0].rpartition(".")[2] for base in node.bases}
         for node in classes
@@ -75,21 +76,21 @@ def names_of_user_classes():
         before = len(seen)
         seen |= {base for name in seen for base in bases.get(name, ())}
         seen |= {name for name in bases if bases[name] & seen}
-    return {name for node in classes if node.name in seen for name in private_names(node)}
+    return {name for node in classes if node.name in seen for name in private_names(ast.walk(node))}
 
 
 def foreign_uses(path):
     """Yield the uses of private names that are neither of the file nor of a class that users see."""
-    tree, file = tree_of(path), path.relative_to(ROOT).as_posix()
-    own = private_names(tree) | OF_PYTHON | OF_LIBRARIES.get(file, set())
+    nodes, file = nodes_of(path), path.relative_to(ROOT).as_posix()
+    own = private_names(nodes) | OF_PYTHON | OF_LIBRARIES.get(file, set())
     imported = {}
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             for alias in node.names:
                 imported[alias.asname or alias.name] = alias.name
                 if private({alias.name}) - own:
                     yield f"{file}:{node.lineno} imports {alias.name}"
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Attribute) and private({node.attr}) - own:
             owner = ast.unparse(node.value)
             is_module = imported.get(owner, "").islower()
