@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from agc.autograph import api
+from agc.autograph import api, staging
 
 from ...core.tracked_object import DEPENDENCIES, Trackable
 from ...ir.builder import current
@@ -64,7 +64,10 @@ def converted_in_graphs(method: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(method)
     def called(*args: Any, **kwargs: Any) -> Any:
-        return (method if current() is None else converted)(*args, **kwargs)
+        if current() is None:
+            return method(*args, **kwargs)
+        with staging.live():  # in Keras's own graphs, too, if the method's module is converted as a whole
+            return converted(*args, **kwargs)
 
     return called
 

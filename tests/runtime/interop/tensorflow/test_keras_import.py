@@ -8,6 +8,7 @@ import sys
 import agc.runtime as tf
 import numpy as np
 import pytest
+from agc.autograph.api import compile_source
 
 
 def run(code, **environment):
@@ -259,3 +260,25 @@ def test_weights_are_in_checkpoints(tmp_path):
     tf.train.Checkpoint(model=other).restore(path).assert_consumed()
     for a, b in zip(one.get_weights(), other.get_weights(), strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+CHOICE = """
+import agc.runtime as tf
+
+class Choice(tf.keras.layers.Layer):
+    def call(self, x):
+        if tf.reduce_mean(x) > 0:
+            return x * 2.0
+        return -x
+"""
+
+
+def test_layers_of_a_converted_module_have_control_flow_in_graphs_that_keras_builds():
+    """Keras builds a graph of a layer to find the shape of its results, without a `tf.function`."""
+    namespace = {"__name__": "choice"}
+    exec(compile_source(CHOICE, "choice.py"), namespace)
+    inputs = tf.keras.Input((2,))
+    model = tf.keras.Model(inputs, namespace["Choice"]()(inputs))
+    assert model.output_shape == (None, 2)
+    assert model(tf.constant([[1.0, 2.0]])).numpy().tolist() == [[2.0, 4.0]]
+    assert model(tf.constant([[-1.0, -2.0]])).numpy().tolist() == [[1.0, 2.0]]
