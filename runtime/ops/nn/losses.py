@@ -207,10 +207,8 @@ def sigmoid_cross_entropy_with_logits(labels: TensorLike, logits: TensorLike, na
     [100.0, 0.6930999755859375]
     """
     labels, logits = _pair(labels, logits)
-    above, negative_magnitude = (
-        maximum(logits, 0.0),
-        minimum(-logits, logits),
-    )  # at 0, their slopes are 1 and -1
+    above = maximum(logits, 0.0)  # of two equal operands, the gradient goes to the first
+    negative_magnitude = minimum(-logits, logits)
     return add(above - logits * labels, log1p(exp(negative_magnitude)), name)  # type: ignore[no-any-return]
 
 
