@@ -152,7 +152,7 @@ class BasicBlocks(ControlFlowGraph):
     def _AnnAssign(self, node: Any) -> None:
         if node.value is not None:
             self._add_locations([node.target])
-            self._evaluate(node.value, None if node.simple else node.annotation, node.target)
+            self._evaluate(node.value, node.target)  # functions do not evaluate annotations
         elif isinstance(node.target, gast.Name):
             self._bit(node.target.id)
             self._hoist(node)

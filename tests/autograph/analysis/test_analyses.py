@@ -83,6 +83,11 @@ def test_live_at_the_header_of_a_loop() -> None:
     assert names_at_header(text) == {"n", "total"}
 
 
+def test_annotations_in_a_function_are_not_read() -> None:
+    text = "def f(xs, kind):\n while xs[0]:\n  xs[0]: kind = (y := g(xs))\n kind = y\n return kind"
+    assert names_at_header(text) == {"xs", "y"}
+
+
 def test_live_through_an_exception() -> None:
     text = "def f(xs):\n i = 0\n try:\n  for x in xs:\n   i = g(x)\n  i = 0\n except E:\n  return i"
     assert names_at_header(text) == {"i"}
