@@ -143,7 +143,7 @@ class SequenceItems(MutatedLocation):
 
     def check(self) -> None:
         """Check, at the end of a branch, that the number of items is the same as in the other branches."""
-        self._counts.add(len(self.owner))
+        self._counts.add(len(self.container))
         if len(self._counts) > 1:
             raise self._unlike
 

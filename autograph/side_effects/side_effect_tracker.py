@@ -89,7 +89,7 @@ class SideEffectTracker:
         """Return the locations that an earlier trace of the same block found and that still exist."""
         found = _memory.found.get(self._code, [])
         owners = {id(record.holder) for record in self.snapshot.records.values()}
-        return [mutation for mutation in found if id(mutation.owner) in owners]
+        return [mutation for mutation in found if id(mutation.container) in owners]
 
     def uses_name_later(self, name: str) -> bool:
         """Return whether code after the block may use a variable."""
@@ -187,8 +187,8 @@ class SideEffectTracker:
         if any(map(_is_lasting, [value for _, value in values])):
             self._build(values)
         others = [self._items_of(change) for change in reshaped if change not in grown]
-        inside = {id(one.owner) for one in others}
-        mutations = [mutation for mutation in mutations if id(mutation.owner) not in inside]
+        inside = {id(one.container) for one in others}
+        mutations = [mutation for mutation in mutations if id(mutation.container) not in inside]
         if mutations or others:
             raise RetraceNeeded(self, [*mutations, *others])
         self._gains[key] = gains

@@ -51,7 +51,7 @@ class MutatedLocation(Location):
     def __init__(
         self, owner: Any, path: AccessPath, get: Callable[[], Any], put: Callable[[Any], None]
     ) -> None:
-        self.owner = self.container = owner
+        self.container = owner
         self.path = path
         self.name = str(path)
         self.kind = "[" if path.kind == "@" else path.kind
