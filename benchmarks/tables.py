@@ -41,10 +41,11 @@ def markdown(figures: Figures) -> str:
         ]
         for text in (_step, _slowdown)
     )
+    spinning = figures.machine.get("neighbors", figures.machine.get("cores"))
     return (
         "Milliseconds per step, in brackets the first call of a new process and the peak of its memory. The fastest\n"
         f"library is in bold:\n\n{_table(header, alone)}\n"
-        f"Times as long next to processes that keep every core busy:\n\n{_table(header, busy)}"
+        f"Times as long next to {spinning} spinning processes:\n\n{_table(header, busy)}"
     )
 
 
