@@ -97,9 +97,9 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--neighbors",
         type=int,
-        default=os.cpu_count() or 1,
+        default=1,
         metavar="N",
-        help="spinning processes next to the models on the busy machine (default: one for each core)",
+        help="spinning processes next to the models on the busy machine (default: 1)",
     )
     parser.add_argument("--contestant", action="append", default=[], metavar="NAME", help="these, and NumPy")
     parser.add_argument("--size", choices=("full", "tiny"), default="full", help="tiny is for trying it out")

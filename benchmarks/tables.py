@@ -45,7 +45,7 @@ def markdown(figures: Figures) -> str:
     return (
         "Milliseconds per step, in brackets the first call of a new process and the peak of its memory. The fastest\n"
         f"library is in bold:\n\n{_table(header, alone)}\n"
-        f"Times as long next to {spinning} spinning processes:\n\n{_table(header, busy)}"
+        f"Times as long next to spinning processes ({spinning}):\n\n{_table(header, busy)}"
     )
 
 
