@@ -14,7 +14,7 @@ from .backend import PYTHON, Backend
 class _Backends(dict[type, Backend]):
     """A cache from type to backend, filled on demand from the backends registered for the type or its bases."""
 
-    limit = 10_000  # bounds the cache if a program creates types dynamically
+    limit = 1_000  # for programs that create types: a type in the cache lives on, with all that its methods hold
 
     def __init__(self) -> None:
         super().__init__()
