@@ -260,12 +260,15 @@ reduce_sum.gradient(lambda dy, y, x, axis, keepdims: spread(dy, shape_of(x), axi
 reduce_mean.gradient(lambda dy, y, x, axis, keepdims: spread(dy / share(x, y), shape_of(x), axis, keepdims))
 reduce_max.gradient(lambda dy, y, x, axis, keepdims: _to_the_equal(dy, y, x, axis, keepdims))
 reduce_min.gradient(lambda dy, y, x, axis, keepdims: _to_the_equal(dy, y, x, axis, keepdims))
-reduce_logsumexp.gradient(
-    lambda dy, y, x, axis, keepdims: (
-        spread(dy, shape_of(x), axis, keepdims)
-        * exp(x - stop_at_infinity(spread(y, shape_of(x), axis, keepdims)))
-    )
-)
+
+
+@reduce_logsumexp.gradient
+def _(dy: Any, y: Any, x: Any, axis: Axes, keepdims: bool) -> Any:
+    powers = exp(x - spread(stop_at_infinity(y), shape_of(x), axis, keepdims))
+    total = reduce_sum(powers, axis, keepdims)  # 1, unless `y` is large and rounded, or not finite
+    return powers * spread(dy / total, shape_of(x), axis, keepdims)
+
+
 reduce_euclidean_norm.gradient(
     lambda dy, y, x, axis, keepdims: (
         x * spread(real_divide_no_nan(as_real(dy), y), shape_of(x), axis, keepdims)

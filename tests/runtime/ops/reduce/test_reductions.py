@@ -180,3 +180,22 @@ def test_sums_along_many_rows_are_accurate_also_in_transposed_tensors(perm: list
         for total in found:
             assert total.shape == shape
             np.testing.assert_allclose(total.numpy().reshape(2, 3), expected, 2e-6)
+
+
+@pytest.mark.parametrize(
+    ("x", "expected"),
+    [
+        ([1.0, np.nan], [np.nan, np.nan]),
+        ([0.0, np.inf], [0.0, np.nan]),
+        ([-np.inf, 0.0], [0.0, 1.0]),
+        ([3e38, 3e38], [0.5, 0.5]),
+        ([1e6, 1e6], [0.5, 0.5]),
+    ],
+)
+def test_the_gradient_of_logsumexp_adds_to_one_or_is_nan(x: list[float], expected: list[float]) -> None:
+    """The result of large elements is rounded, so `exp(x - y)` alone adds to another number."""
+    rows = tf.constant([x, [0.0, 0.0]])
+    with tf.GradientTape() as tape:
+        tape.watch(rows)
+        y = tf.reduce_logsumexp(rows, 1)
+    np.testing.assert_allclose(tape.gradient(y, rows).numpy(), [expected, [0.5, 0.5]], rtol=1e-6)
