@@ -4,40 +4,29 @@
 
 For a plain Python value the backend is Python itself: `cond` calls `if_true(n)` or `if_false(n)` and nothing else.
 Operators remove their frames from the traceback of an exception that passes through them.
+
+All operators are imported at once: Python reads the attributes of a module that has a `__getattr__` slowly, and
+converted code reads `building` or `live` in each call.
 """
 
 from __future__ import annotations
 
-import importlib
 import sys
 from builtins import list, type  # noqa: UP029  (generated code reads them as attributes)
-from typing import TYPE_CHECKING, Any
 
 from ..conversion.converter import Converter
 from ..introspection.frames import f_back, leveled
 from ..staging import PYTHON, Pending, Undefined, backends, ld, show_liveness
+from .asserts import check
+from .comprehensions import decided, gone_through, joined, known, listed, only, part, selected, tested
 from .conditionals import cases, cond, keep
+from .feature_operators import eq, ne, print_
+from .item_assignment import at, put, put_updated, within
 from .logical import and_, compare, if_exp, not_, or_
 from .loops import for_loop, until, while_loop
+from .membership import in_, not_in
+from .pattern_matching import has_length, is_
 from .variables import attr, cell, item, items, ld_cell, own_list
-
-if TYPE_CHECKING:
-    from .asserts import check
-    from .comprehensions import decided, gone_through, joined, known, listed, only, part, selected, tested
-    from .feature_operators import eq, ne, print_
-    from .item_assignment import at, put, put_updated, within
-    from .membership import in_, not_in
-    from .pattern_matching import has_length, is_
-
-_LATE = {
-    "asserts": "check",
-    "comprehensions": "decided gone_through joined known listed only part selected tested",
-    "feature_operators": "eq ne print_",
-    "item_assignment": "at put put_updated within",
-    "membership": "in_ not_in",
-    "pattern_matching": "has_length is_",
-}
-"""Operators by module that few programs call: they are imported at their first use."""
 
 __all__ = [
     "f_back", "leveled", "live", "building", "backends", "PYTHON", "type", "list",
@@ -55,11 +44,3 @@ converted, receiver = converter.operator, converter.receiver
 live: int  # whether some backend owns values now
 building: int  # the same, or a graph is being built by code that is not converted
 show_liveness(sys.modules[__name__])
-
-
-def __getattr__(name: str) -> Any:
-    for module, names in _LATE.items():
-        if name in names.split():
-            value = globals()[name] = getattr(importlib.import_module(f".{module}", __package__), name)
-            return value
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -17,6 +17,10 @@ def fail():
     raise AssertionError("this must not be called")
 
 
+def test_python_reads_operators_quickly():
+    assert not hasattr(ag__, "__getattr__")  # which keeps the interpreter from its quick path for attributes
+
+
 # Python values.
 
 
