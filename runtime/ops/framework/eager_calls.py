@@ -128,7 +128,8 @@ class EagerCall:
         self.compute, self.tail = _kernel(op, inputs, specs, attributes)
         self.is_closed = is_closed(op)
         depends_on_shapes = op.fills is not None or (op.has(SIZE_QUERY) and not any(map(_is_list, inputs)))
-        if self.is_closed and (depends_on_shapes or not positions) and _are_few(specs):
+        is_fixed = self.is_closed and not self.returns_many and (depends_on_shapes or not positions)
+        if is_fixed and _are_few(specs):
             found = results._array.copy()
             self.compute, self.tail = lambda *arrays: found.copy(), ()
         self.seconds = 0.0

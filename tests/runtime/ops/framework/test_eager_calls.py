@@ -269,6 +269,15 @@ def test_a_call_of_constants_returns_new_arrays() -> None:
         )
 
 
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_call_of_constants_may_return_a_list(count: int) -> None:
+    """A list of one result is no tensor."""
+    for number in range(4):
+        grid = tf.meshgrid(*[[number, 2]] * count)
+        assert [x.shape.rank for x in grid] == [count] * count and grid[0].numpy().ravel()[0] == number
+        assert [x.numpy().tolist() for x in tf.meshgrid([3, 4])] == [[3, 4]]
+
+
 POSITIONS: dict[str, Callable[[Any, Any], Any]] = {
     "a row": lambda x, n: tf.gather(x, 1),
     "a column": lambda x, n: tf.gather(x, 2, axis=1),
