@@ -275,3 +275,14 @@ def test_hints_of_sparse_factors_have_no_effect() -> None:
     a = tf.constant([[1.0, 0.0]])
     assert tf.matmul(a, a, False, True, False, False, True, True, None).numpy() == [[1]]
     assert tf.matmul(a, a, transpose_b=True, a_is_sparse=True, grad_a=True).numpy() == [[1]]
+
+
+def test_limits_of_pinv_are_as_many_as_matrices() -> None:
+    a, limits = tf.ones([2, 3]), tf.constant([0.1, 0.2])
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"rcond of shape \(2,\) .* batch shape \(\)"):
+        tf.linalg.pinv(a, limits)
+    unknown = tf.function(tf.linalg.pinv, input_signature=[tf.TensorSpec(None), tf.TensorSpec(None)])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="rcond of shape"):
+        unknown(a, limits)
+    assert tf.linalg.pinv(tf.ones([2, 2, 3]), limits).shape == (2, 3, 2)
+    assert unknown(a, tf.constant(0.1)).shape == (3, 2)
