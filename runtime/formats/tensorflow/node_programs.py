@@ -46,7 +46,7 @@ def node_program(
     nodes: Iterable[NodeDef], inputs: Sequence[str], outputs: Sequence[str], effects: Iterable[str] = ()
 ) -> NodeProgram:
     """Return the program that computes references, such as "y:0", and runs the nodes `effects`."""
-    by_name = {node.name: node for node in nodes}
+    by_name = _by_name(nodes)
     known = dict.fromkeys(inputs)
     signatures = {name: signature(node.op) for name, node in by_name.items()}
 
@@ -56,9 +56,7 @@ def node_program(
             return name, 0
         if name not in by_name:
             raise ValueError(f"there is no node {name!r}")
-        part, _, number = rest.rpartition(":")
-        offset = _offset(by_name[name], signatures[name], part) if part else 0
-        return name, offset + int(number or 0)
+        return name, _result_number(by_name[name], signatures[name], rest)
 
     places = [place(reference) for reference in outputs]
     steps = []
@@ -67,6 +65,15 @@ def node_program(
         found = [place(reference) for reference in node.input if not reference.startswith("^")]
         steps.append(NodeStep(node, signatures[name], found))
     return NodeProgram(list(inputs), steps, places)
+
+
+def _by_name(nodes: Iterable[NodeDef]) -> dict[str, NodeDef]:
+    """Return the nodes by name. ValueError for two with one name: references would be ambiguous."""
+    found: dict[str, NodeDef] = {}
+    for node in nodes:
+        if found.setdefault(node.name, node) is not node:
+            raise ValueError(f"two nodes have the name {node.name!r}")
+    return found
 
 
 def _ordered(nodes: Mapping[str, NodeDef], known: Mapping[str, None], wanted: Iterable[str]) -> list[str]:
@@ -94,6 +101,18 @@ def _ordered(nodes: Mapping[str, NodeDef], known: Mapping[str, None], wanted: It
                     if not done.get(needed):
                         pending.append(needed)
     return order
+
+
+def _result_number(node: NodeDef, found: NodeSignature | None, rest: str) -> int:
+    """Return the number of the result that a reference names after the node, such as "1" and "output:1"."""
+    part, _, number = rest.rpartition(":")
+    if number and not (number.isascii() and number.isdigit()):
+        raise ValueError(f"{node.name}:{rest} ends with {number!r}, which is not the number of a result")
+    result = (_offset(node, found, part) if part else 0) + int(number or 0)
+    count = None if found is None else sum(result_count(node, argument) for argument in found.outputs)
+    if count is not None and result >= count:
+        raise ValueError(f"the node {node.name!r} of {node.op} has no result {result}: it has {count}")
+    return result
 
 
 def _offset(node: NodeDef, found: NodeSignature | None, part: str) -> int:

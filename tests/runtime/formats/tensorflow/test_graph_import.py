@@ -92,6 +92,14 @@ DAMAGED = {
         [constant("a0", 1.0), node("a", "Sum", "a0", "a0", keep_dims=("i", 1))], "of the kind 'i', not 'bool'",
     ),
     "too few inputs": ([constant("a0", 1.0), node("a", "AddV2", "a0")], "'a' of AddV2 has 1 inputs"),
+    "two nodes of one name": ([constant("a", 1.0), constant("a", 2.0)], "two nodes have the name 'a'"),
+    "a result of a negative number": (
+        [constant("a0", 1.0), node("a", "Neg", "a0:-1", T=FLOAT)], "a0:-1 ends with '-1', which is not the number",
+    ),
+    "a result beyond the last": (
+        [constant("a0", 1.0), node("a", "Neg", f"a0:{10**20}", T=FLOAT)], "'a0' of Const has no result 10+: it has 1",
+    ),
+    "a result of a node without results": ([node("a", "NoOp")], "'a' of NoOp has no result 0: it has 0"),
     "a constant without a value": ([node("a", "Const")], "dtype"),
 }  # fmt: skip
 
