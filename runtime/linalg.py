@@ -4,22 +4,7 @@
 # fmt: off
 
 from .core.missing_names import explain as _explain, places as _places
-from .ops.arrays.creation import eye
-from .ops.linalg.banded_solve import banded_triangular_solve
-from .ops.linalg.decompositions import cholesky, eigh, eigvalsh, logdet, qr, svd
-from .ops.linalg.diagonals import adjoint, band_part, cross, matrix_transpose, trace
-from .ops.linalg.einsum import einsum
-from .ops.linalg.inverse_and_det import det, inv, slogdet, solve, triangular_solve
-from .ops.linalg.lu_and_lstsq import (
-    cholesky_solve, lstsq, lu, lu_matrix_inverse, lu_reconstruct, lu_solve, matrix_rank, normalize, pinv,
-)
-from .ops.linalg.matmul import matmul, matvec
-from .ops.linalg.matrix_diag import diag, diag_part, set_diag
-from .ops.linalg.matrix_functions import eig, eigvals, expm, logm, sqrtm, tensor_diag, tensor_diag_part
-from .ops.linalg.tensordot import tensordot
-from .ops.linalg.tridiagonal import eigh_tridiagonal, tridiagonal_matmul, tridiagonal_solve
-from .ops.math.clip import global_norm
-from .ops.reduce.norms import l2_normalize, norm
+
 
 _LATE = _places({
     ".linear_operator.block_diag": "LinearOperatorBlockDiag",
@@ -40,15 +25,25 @@ _LATE = _places({
     ".linear_operator.tridiag": "LinearOperatorTridiag",
     ".linear_operator.wrappers": "LinearOperatorAdjoint LinearOperatorInversion",
     ".linear_operator.zeros": "LinearOperatorZeros",
+    ".ops.arrays.creation": "eye",
+    ".ops.linalg.banded_solve": "banded_triangular_solve",
+    ".ops.linalg.decompositions": "cholesky eigh eigvalsh logdet qr svd",
+    ".ops.linalg.diagonals": "adjoint band_part cross matrix_transpose trace",
+    ".ops.linalg.einsum": "einsum",
+    ".ops.linalg.inverse_and_det": "det inv slogdet solve triangular_solve",
+    ".ops.linalg.lu_and_lstsq":
+        "cholesky_solve lstsq lu lu_matrix_inverse lu_reconstruct lu_solve matrix_rank normalize pinv",
+    ".ops.linalg.matmul": "matmul matvec",
+    ".ops.linalg.matrix_diag": "diag diag_part set_diag",
+    ".ops.linalg.matrix_functions": "eig eigvals expm logm sqrtm tensor_diag tensor_diag_part",
+    ".ops.linalg.tensordot": "tensordot",
+    ".ops.linalg.tridiagonal": "eigh_tridiagonal tridiagonal_matmul tridiagonal_solve",
+    ".ops.math.clip": "global_norm",
+    ".ops.reduce.norms": "l2_normalize norm",
 })
 
 __all__ = [
-    *_LATE, "adjoint", "band_part", "banded_triangular_solve", "cholesky", "cholesky_solve", "cross", "det",
-    "diag", "diag_part", "eig", "eigh", "eigh_tridiagonal", "eigvals", "eigvalsh", "einsum", "expm", "eye",
-    "global_norm", "inv", "l2_normalize", "logdet", "logm", "lstsq", "lu", "lu_matrix_inverse",
-    "lu_reconstruct", "lu_solve", "matmul", "matrix_rank", "matrix_transpose", "matvec", "norm", "normalize",
-    "pinv", "qr", "set_diag", "slogdet", "solve", "sqrtm", "svd", "tensor_diag", "tensor_diag_part",
-    "tensordot", "trace", "triangular_solve", "tridiagonal_matmul", "tridiagonal_solve",
+    *_LATE,
 ]
 
 _explain(__name__, late=_LATE)

@@ -20,10 +20,7 @@ ROOT = Path(__file__).parent.parent.parent / "runtime"
 TOP_LEVEL = ROOT / "_top_level_names.py"
 MARK = re.compile(r"^# Namespace (\S+): .*$", re.MULTILINE)
 EXPORT = ("export", "_export")
-LATE = "agc.runtime.linear_operator."
-"""A package that few programs need: its names are imported at their first use."""
-
-LATE_SPACES = ("autodiff", "math", "nn")
+LATE_SPACES = ("autodiff", "linalg", "math", "nn")
 """Namespaces with many modules, of which a program needs few: all names are imported at their first use."""
 
 FORMAT = "# isort: skip_file\n# fmt: off\n\n"
@@ -134,11 +131,7 @@ def namespace(path: Path, space: str, exports: dict[str, Home]) -> str:
         for name, home in exports.items()
         if name.rpartition(".")[0] == space
     }
-    late = {
-        name: home
-        for name, home in members.items()
-        if space in LATE_SPACES or (home.module.startswith(LATE) and not own.startswith(LATE))
-    }
+    late = {name: home for name, home in members.items() if space in LATE_SPACES}
     explain = ["__name__"]
     if own != f"agc.runtime.{space}":
         explain.append(f'"{space}"')

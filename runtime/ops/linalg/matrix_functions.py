@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -249,7 +250,10 @@ def _denman_beavers(a: Array) -> Array:
     return y
 
 
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
+@functools.cache
+def _nodes_and_weights() -> list[tuple[float, float]]:
+    """Return those of Gauss and Legendre's quadrature of degree 12. Importing NumPy's polynomials takes long."""
+    return list(zip(*np.polynomial.legendre.leggauss(12), strict=True))
 
 
 def _logarithm(a: Array) -> Array:
@@ -268,10 +272,7 @@ def _logarithm(a: Array) -> Array:
     while np.linalg.norm(a - unit, 1) > 0.25 and doublings < 60:
         a, doublings = _root(a), doublings + 1
     x = a - unit
-    terms = [
-        w / 2 * np.linalg.solve(unit + (node + 1) / 2 * x, x)
-        for node, w in zip(_NODES, _WEIGHTS, strict=True)
-    ]
+    terms = [w / 2 * np.linalg.solve(unit + (node + 1) / 2 * x, x) for node, w in _nodes_and_weights()]
     return sum(terms, np.zeros_like(a)) * 2.0**doublings
 
 
