@@ -6,15 +6,17 @@ import sys
 import pytest
 
 TRAINING = """
+import numpy as np
 import agc.runtime as tf
 weight = tf.Variable(2.0)
+scale = np.float32(0.5)
 
 @tf.function
 def step(x):
     with tf.GradientTape() as tape:
         loss = tf.constant(0.0)
         for i in tf.range(3):
-            loss += tf.nn.relu(weight * x[i])
+            loss += scale * tf.nn.relu(weight * x[i]) + tf.linalg.trace(weight * tf.eye(2))
     (gradient,) = tape.gradient(loss, [weight])
     weight.assign_sub(gradient)
     return loss
@@ -25,7 +27,9 @@ LATE = {
     "autograph.conversion.multiversioning": "tf.autograph.to_graph(doubled)([1, 2])",
     "runtime.autodiff.jacobian": "jacobian(tf.constant([1.0, 2.0]))",
     "runtime.autodiff.loop_checkpointing": "tf.function(gradient_of_power)(tf.constant(2.0))",
+    "runtime.interop.numpy_dispatch.functions": "tf.function(largest)(tf.constant([1.0]))",
     "runtime.kernels.special_functions.tables": "tf.nn.gelu(tf.constant([0.0]))",
+    "runtime.ops.linalg.matrix_functions": "tf.linalg.expm(tf.eye(2))",
     "runtime.ops.reduce.leave_one_out_product": "gradient_of_product(tf.constant([1.0, 2.0]))",
 }
 """The modules that the program above does not use, and calls that do."""
@@ -48,6 +52,9 @@ def gradient_of_power(x):
             tf.autograph.experimental.set_loop_options(checkpoint_every=2)
             y *= x
     return tape.gradient(y, x)
+
+def largest(x):
+    return np.max(x)
 
 def gradient_of_product(x):
     with tf.GradientTape() as tape:
@@ -72,4 +79,4 @@ def test_a_step_of_training_imports_none_of_these(tmp_path):
 
 @pytest.mark.parametrize("module", LATE)
 def test_other_modules_are_imported_at_their_first_use(module, tmp_path):
-    assert module in loaded(f"import agc.runtime as tf\n{USES}{LATE[module]}", tmp_path)
+    assert module in loaded(f"import numpy as np\nimport agc.runtime as tf\n{USES}{LATE[module]}", tmp_path)

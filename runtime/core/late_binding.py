@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from ..higher_order.map_fn import map_fn
     from ..interop import array_api
     from ..interop.dlpack import CPU, exported
-    from ..interop.numpy_dispatch import on_function, on_ufunc
+    from ..interop.numpy_dispatch import on_ufunc
+    from ..interop.numpy_dispatch.functions import on_function
     from ..ir.builder import Builder
     from ..ir.graph_def import GraphDef, NodeDef
     from ..ir.printer import print_graph
@@ -79,7 +80,8 @@ OBJECTS = {
     "executors.xla.library": "accelerators",
     "higher_order.map_fn": "map_fn",
     "interop.dlpack": "CPU exported",
-    "interop.numpy_dispatch": "on_function on_ufunc",
+    "interop.numpy_dispatch": "on_ufunc",
+    "interop.numpy_dispatch.functions": "on_function",
     "ir.builder": "Builder",
     "ir.graph_def": "GraphDef NodeDef",
     "ir.printer": "print_graph",

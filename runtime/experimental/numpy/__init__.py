@@ -20,7 +20,7 @@ from ...core.missing_names import explain as _explain
 from ...core.tensor import Tensor as ndarray  # noqa: N813
 from ...interop.numpy_dispatch import joining as _joining
 from ...interop.numpy_dispatch import nan_sums as _nan_sums
-from ...interop.numpy_dispatch.registry import FUNCTIONS as _FUNCTIONS
+from ...interop.numpy_dispatch.functions import FUNCTIONS as _FUNCTIONS
 from . import creation as _creation
 from . import lifting as _lifting
 from . import manuals as _manuals

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from ... import dtypes
 from ...core.conversion import convert_to_tensor, is_tensor_like
 from ...core.tensor import Tensor
+from ...errors import OperatorNotAllowedInGraphError
 from ...ops.arrays import reshape
 from ...ops.math.cast import cast
 
@@ -70,3 +71,11 @@ def rank_of(x: Tensor, what: str) -> int:
     if x.shape.rank is None:
         raise ValueError(f"{what} needs a tensor of known rank: set it with tf.ensure_shape")
     return x.shape.rank
+
+
+def refuse(what: str) -> NoReturn:
+    """Raise the error for something of NumPy's that no operation implements."""
+    raise OperatorNotAllowedInGraphError(
+        f"{what} cannot be applied to a traced tensor, which gets its value only when the graph runs. Use the function "
+        "of TensorFlow's that does the same, or tf.numpy_function, which calls NumPy each time the graph runs"
+    )

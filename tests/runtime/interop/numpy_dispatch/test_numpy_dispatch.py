@@ -4,7 +4,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.executors import COMPLETE
-from agc.runtime.interop.numpy_dispatch.registry import FUNCTIONS
+from agc.runtime.interop.numpy_dispatch.functions import FUNCTIONS
 from agc.runtime.interop.numpy_dispatch.ufuncs import UFUNCS
 from support.each_case import each_case
 
