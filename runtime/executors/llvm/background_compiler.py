@@ -7,7 +7,8 @@
 All waits and comparisons of results (first_call_check.py) together take at most half of the program's time. Lowering is
 Python code, which would slow down a plan that runs at the same time, as both need the interpreter lock: each of NumPy's
 calls that releases the lock may then wait 5 ms for it. So all long stages of lowering pause until the plan has run. For
-the rest of the program, the wait is short while a job runs.
+the rest of the program, the wait is short while a job runs. A pause is limited by the time of the lowering before it: a
+program that only runs plans, and has no time left to wait, still gets its native code.
 
 A fork waits for the current job. The child process starts again with the jobs that are not done. An exit waits only
 for LLVM, which must not be interrupted: the compiler's Python code ends with an exception.
@@ -21,6 +22,7 @@ import contextlib
 import ctypes
 import os
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
@@ -37,6 +39,9 @@ LEAST = 1e-3
 
 PAUSE = 0.1
 """The most seconds of a pause. Then one more operation is lowered: the run may need what the compiler has locked."""
+
+REST = 8.0
+"""The most time of a pause, in processor times of the lowering before it: plans that run on and on must not stop it."""
 
 
 class Job:
@@ -59,6 +64,7 @@ class Compiler:
         self._spent = 0.0  # seconds of waits and comparisons
         self._may_lower = threading.Event()
         self._may_lower.set()
+        self._paused_at = 0.0  # processor time of the thread at the end of the last pause
 
     def ask(self, call: Callable[[], None]) -> Job:
         """Queue a call."""
@@ -102,7 +108,9 @@ class Compiler:
     def pause(self) -> None:
         """Pause during undisturbed runs if this is the compiler's thread."""
         if not self._may_lower.is_set() and threading.current_thread() is self._thread:
-            self._may_lower.wait(PAUSE)
+            worked = time.thread_time() - self._paused_at
+            self._may_lower.wait(min(PAUSE, REST * worked))
+            self._paused_at = time.thread_time()
 
     def _start(self) -> None:
         """Start the thread, unless it runs or the process exits."""
@@ -155,6 +163,7 @@ class Compiler:
         self._changed = threading.Condition()
         self._may_lower = threading.Event()
         self._may_lower.set()
+        self._paused_at = 0.0
         self._thread = None
         for job in self._jobs:
             job.done = threading.Event()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import runpy
 import subprocess
@@ -91,6 +92,7 @@ def test_all_waits_together_take_at_most_half_of_the_time(monkeypatch: pytest.Mo
 
 def test_the_compiler_pauses_while_a_plan_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(background_compiler, "PAUSE", FOREVER)
+    monkeypatch.setattr(background_compiler, "REST", math.inf)
     compiler, begun, steps = Compiler(), threading.Event(), []
 
     def lower() -> None:
@@ -108,6 +110,23 @@ def test_the_compiler_pauses_while_a_plan_runs(monkeypatch: pytest.MonkeyPatch) 
     compiler.undisturbed(run, "run")
     compiler.wait(job, LARGE)
     assert steps == ["run", "lowered"]
+
+
+def test_a_pause_ends_before_a_long_run_of_a_plan(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(background_compiler, "PAUSE", FOREVER)
+    compiler, begun = Compiler(), threading.Event()
+
+    def lower() -> None:
+        begun.wait(FOREVER)
+        compiler.pause()
+
+    job = compiler.ask(lower)
+
+    def run() -> bool:
+        begun.set()
+        return job.done.wait(FOREVER / 2)
+
+    assert compiler.undisturbed(run)
 
 
 def test_an_exit_interrupts_python_code() -> None:
