@@ -12,11 +12,9 @@ The number for concurrent operations limits independent sorts of large tensors.
 from __future__ import annotations
 
 import operator
-import os
 
 from ..core.missing_names import explain as _explain
-
-_threads = {"inter": 0, "intra": 0}
+from ..core.thread_counts import counts as _counts
 
 
 def get_inter_op_parallelism_threads() -> int:
@@ -25,7 +23,7 @@ def get_inter_op_parallelism_threads() -> int:
     >>> get_inter_op_parallelism_threads()
     0
     """
-    return _threads["inter"]
+    return _counts["inter"]
 
 
 def get_intra_op_parallelism_threads() -> int:
@@ -34,7 +32,7 @@ def get_intra_op_parallelism_threads() -> int:
     >>> get_intra_op_parallelism_threads()
     0
     """
-    return _threads["intra"]
+    return _counts["intra"]
 
 
 def set_inter_op_parallelism_threads(num_threads: int) -> None:
@@ -42,7 +40,7 @@ def set_inter_op_parallelism_threads(num_threads: int) -> None:
 
     >>> set_inter_op_parallelism_threads(0)
     """
-    _threads["inter"] = operator.index(num_threads)
+    _counts["inter"] = operator.index(num_threads)
 
 
 def set_intra_op_parallelism_threads(num_threads: int) -> None:
@@ -53,23 +51,7 @@ def set_intra_op_parallelism_threads(num_threads: int) -> None:
     2
     >>> set_intra_op_parallelism_threads(0)
     """
-    _threads["intra"] = operator.index(num_threads)
-
-
-def threads_within() -> int:
-    """Return the maximum threads of an operation: the value set, or the number of processors."""
-    return _threads["intra"] or _processors()
-
-
-def threads_between() -> int:
-    """Return the maximum number of concurrent operations: the value set, or the number of processors."""
-    return _threads["inter"] or _processors()
-
-
-def _processors() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    _counts["intra"] = operator.index(num_threads)
 
 
 _explain(__name__)

@@ -6,13 +6,13 @@ Errors are raised at their element.
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections import deque
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any
 
+from ..core.thread_counts import processors
 from .element_spec import Row
 from .pipeline_stage import Elements
 
@@ -31,7 +31,7 @@ def workers(wanted: int) -> int:
     """Return the number of threads, or of open datasets; AUTOTUNE means one per processor."""
     if wanted != AUTOTUNE:
         return int(wanted)
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return processors()
 
 
 class Parallel(Elements):

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core import thread_counts
 from ..core.shapes import Dims, num_elements
 from . import blas_limit, native_pool
 
@@ -86,21 +87,11 @@ def contract(a: Any, b: Any, axes_a: Sequence[int], axes_b: Sequence[int]) -> An
 
 
 def threads() -> int:
-    """Return `config.threading.threads_within()`, without system calls."""
-    return _threading().get_intra_op_parallelism_threads() or _processors()
+    """Return the maximum threads of a product, without system calls."""
+    return thread_counts.counts["intra"] or _processors()
 
 
-@functools.cache
-def _threading() -> Any:
-    """Return `config.threading`. Tracebacks of the modules loaded before it are filtered as if no others followed."""
-    from ..config import threading
-
-    return threading
-
-
-@functools.cache
-def _processors() -> int:
-    return _threading().threads_within()  # type: ignore[no-any-return]
+_processors = functools.cache(thread_counts.processors)
 
 
 @functools.cache

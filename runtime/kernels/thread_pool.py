@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from ..core.fp_errors import SILENCE, begin, end
 from ..core.inner_thread import InnerThread
+from ..core.thread_counts import threads_between
 
 if TYPE_CHECKING:
     from queue import SimpleQueue
@@ -109,8 +110,6 @@ def run_all(*works: Callable[[], object]) -> None:
     if len(works) == 1:
         works[0]()
         return
-    from ..config.threading import threads_between  # at first use: it is a namespace of the runtime
-
     numbers = itertools.count()
     failures: dict[int, Exception] = {}
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import functools
-import os
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ...core.inner_thread import InnerThread
+from ...core.thread_counts import processors
 
 _PASSES = "LLVMPY_RunNewModulePassManager"
 _EMIT = "LLVMPY_TargetMachineEmitToMemory"
@@ -110,13 +110,6 @@ def frequent_switches() -> Iterator[None]:
             _interval[0] -= 1
             if not _interval[0]:
                 sys.setswitchinterval(_interval[1])
-
-
-def processors() -> int:
-    """Return the number of processors that this process may use."""
-    with contextlib.suppress(AttributeError):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def run_passes(passes: Any, module: Any, builder: Any) -> None:

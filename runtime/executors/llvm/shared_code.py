@@ -13,12 +13,13 @@ import contextlib
 import threading
 from collections.abc import Callable, Iterable, Mapping
 
+from ...core.thread_counts import processors
 from .background_compiler import helper
 from .external_symbols import declare
 from .llvm_engine import LinkedCode, known_as, stored
 from .lowering_key import lowering_key
 from .opt_levels import Level
-from .parallel_codegen import frequent_switches, processors
+from .parallel_codegen import frequent_switches
 
 _OWNERS: dict[str, SharedCode] = {}
 """The code of each symbol."""

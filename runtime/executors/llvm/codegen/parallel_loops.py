@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ....config.threading import threads_within
+from ....core.thread_counts import threads_within
 from ....kernels import native_pool
 from .liveness import BORN, operands_of
 from .llvm_types import Register, integer, ir, pointer

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ....config.threading import threads_within
 from ....core.deferred_signals import deferred_signals
 from ....core.shapes import reduced
+from ....core.thread_counts import threads_within
 from ....kernels.thread_pool import run_in_pool
 from .tile_codegen import FusedKernelSource, Result
 from .tiling import TiledResult, TilingLayout, lay_out
