@@ -14,7 +14,7 @@ from typing import Any
 @functools.cache
 def binding() -> Any:
     """Return `llvmlite.binding`, ready to compile for this machine."""
-    _load_without_gil()
+    load_library()
     import llvmlite.binding as binding
 
     binding.initialize_native_target()
@@ -22,8 +22,9 @@ def binding() -> Any:
     return binding
 
 
-def _load_without_gil() -> None:
-    """Load LLVM's library. The import of llvmlite would load it with the GIL, while another thread runs a plan."""
+@functools.cache
+def load_library() -> None:
+    """Load LLVM's library. The import of llvmlite would load it with the GIL, which other threads need meanwhile."""
     package = importlib.util.find_spec("llvmlite")
     if package is not None and package.origin is not None and sys.platform == "linux":
         path = os.path.join(os.path.dirname(package.origin), "binding", "libllvmlite.so")
