@@ -136,6 +136,7 @@ def pytest_runtestloop(session: pytest.Session) -> Iterator[Any]:
         if hasattr(session.config, "workerinput") or not session.config.getoption("numprocesses", 0):
             compile_anew(patch)
         skip_checks_of_files(patch)
+        keep_programs_of_xla(session.config)
         return (yield)
 
 
@@ -152,6 +153,14 @@ def compile_anew(patch: pytest.MonkeyPatch) -> None:
 
     patch.setattr(unit_cache, "key", lambda *_: None)
     patch.setattr(stored_code, "_entry", lambda *_: None)
+
+
+def keep_programs_of_xla(config: pytest.Config) -> None:
+    """Let XLA compile each program once in this process, though JAX sees each closure of a test as a new function."""
+    if (jax := sys.modules.get("jax")) is not None:
+        jax.config.update("jax_compilation_cache_dir", str(config._tmp_path_factory.mktemp("xla")))
+        jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
+        jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
 
 
 def share_byte_code(patch: pytest.MonkeyPatch, config: pytest.Config) -> None:
