@@ -139,8 +139,8 @@ def looked_up(table: Table, x: Array) -> Array | None:
 def tabulated(formula: Formula) -> Formula:
     """Return the kernel of a function, which uses its table where it can, and its formula elsewhere.
 
-    >>> tabulated(np.cbrt)(np.array([8.0, 1e30])).tolist()
-    [2.0, 10000000000.0]
+    >>> tabulated(np.sqrt)(np.array([4.0, 1e30])).tolist()
+    [2.0, 1000000000000000.0]
     """
     table = Table(formula)
 
