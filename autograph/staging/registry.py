@@ -14,7 +14,8 @@ from .backend import PYTHON, Backend
 class _Backends(dict[type, Backend]):
     """A cache from type to backend, filled on demand from the backends registered for the type or its bases."""
 
-    limit = 1_000  # for programs that create types: a type in the cache lives on, with all that its methods hold
+    limit = 1_000
+    """The number of types at which the cache begins anew: it keeps them alive, with all that their methods hold."""
 
     def __init__(self) -> None:
         super().__init__()
