@@ -12,6 +12,8 @@ from typing import Any
 from . import comparisons, joining, linalg, manipulation, nan_sums, statistics  # noqa: F401  # each registers its functions
 from .registry import FUNCTIONS, refuse
 
+__all__ = ["FUNCTIONS", "on_function"]
+
 
 def on_function(function: Callable[..., Any], args: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
     """Record a function of NumPy; return the result."""
