@@ -14,7 +14,7 @@ from typing import Any
 @functools.cache
 def binding() -> Any:
     """Return `llvmlite.binding`, ready to compile for this machine."""
-    load_library()
+    _load_without_gil()
     import llvmlite.binding as binding
 
     binding.initialize_native_target()
@@ -22,9 +22,8 @@ def binding() -> Any:
     return binding
 
 
-@functools.cache
-def load_library() -> None:
-    """Load LLVM's library. The import of llvmlite would load it with the GIL, which other threads need meanwhile."""
+def _load_without_gil() -> None:
+    """Load LLVM's library. The import of llvmlite would load it with the GIL, while another thread runs a plan."""
     package = importlib.util.find_spec("llvmlite")
     if package is not None and package.origin is not None and sys.platform == "linux":
         path = os.path.join(os.path.dirname(package.origin), "binding", "libllvmlite.so")

@@ -44,7 +44,7 @@ from ...ir.value_types import TensorType
 from ...kernels.persistent_array import PersistentArray
 from ..runners import kernel_for
 from . import availability
-from .background_compiler import Job, compiler, helper
+from .background_compiler import Job, compiler
 from .diagnostics import CompilerFaultError, tell, tell_of_difference
 from .trial_times import TRIALS, is_known, measured
 from .wait_budget import WaitBudget
@@ -55,8 +55,8 @@ if TYPE_CHECKING:
     from .native_calls import NativePart
     from .rounding_doubts import Doubts
 
-HOT = 0.05
-"""Seconds that a graph must have run before a further call compiles it, which takes a few times as long."""
+HOT = 0.1
+"""Seconds that a graph must have run before a further call compiles it, which takes about as long for a small graph."""
 
 OFTEN = 20
 """The factor of the time after which shapes that fit a pattern get native code of their own."""
@@ -373,9 +373,6 @@ def _compile(trial: TierState, graph: Graph, arguments: list[Any]) -> None:
 
 def _compiled(trial: TierState, graph: Graph, arguments: list[Any]) -> Runner | None:
     # Imported late with all lowering rules: most programs end before a graph is hot.
-    from .processor import load_library
-
-    helper.ask(load_library)
     from .first_call_check import is_trusted
     from .jit_function import JitFunction
     from .native_parts import is_refused

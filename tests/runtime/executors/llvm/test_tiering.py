@@ -247,7 +247,7 @@ def test_the_plan_runs_until_the_compiler_is_done(clock: Clock, monkeypatch: pyt
     job, events = Job(lambda: None), []
     monkeypatch.setattr(tiering, "ask", lambda *arguments: (events.append("ask"), job)[1])
     monkeypatch.setattr(tiering.compiler, "wait", lambda job, budget: events.append("wait"))
-    found = made(lambda x: x + 1, tf.constant(1), clock, 0.03, 0.0, monkeypatch)
+    found = made(lambda x: x + 1, tf.constant(1), clock, 0.06, 0.0, monkeypatch)
     for _ in range(4):
         assert found.run([np.int32(1)])[0] == 2
     assert events == ["ask", "wait", "wait"]
@@ -270,7 +270,7 @@ def test_a_comparison_waits_until_there_is_time_for_it(clock: Clock, monkeypatch
     assert spent == [pytest.approx(0.01)]
 
 
-@pytest.mark.parametrize(("seconds", "calls"), [(0.9, 1), (0.03, 2), (0.004, 13)])
+@pytest.mark.parametrize(("seconds", "calls"), [(0.9, 1), (0.06, 2), (0.004, 25)])
 def test_hot_graphs_are_compiled_by_the_next_call(
     seconds: float, calls: int, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
