@@ -4,6 +4,7 @@
 
 LLVM runs about a hundred passes on each function. agc's loops come from the emitter in the form that some of these
 passes produce: addresses are computed once (codegen/index_builder.py), and processors reorder instructions themselves.
+The constants of a loop are moved out of it: without AVX-512, a vector of one constant takes an instruction to load.
 Short loops with branches keep all passes, which move instructions out of the usual path.
 
 The switches are global in the process. Other users of llvmlite, such as Numba, generate code without these passes only
@@ -20,8 +21,8 @@ _TESTED = 22
 """The newest version of LLVM that is known to have all switches: LLVM ends the process at an unknown one."""
 
 _OFF = (
-    *("disable-cgp", "disable-machine-licm", "disable-machine-cse", "disable-machine-sink"),
-    *("disable-post-ra", "disable-branch-fold", "disable-tail-duplicate", "disable-early-taildup"),
+    *("disable-cgp", "disable-machine-cse", "disable-machine-sink", "disable-post-ra"),
+    *("disable-branch-fold", "disable-tail-duplicate", "disable-early-taildup"),
 )
 _ON = ("enable-misched",)
 
