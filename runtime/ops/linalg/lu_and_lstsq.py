@@ -16,6 +16,7 @@ from ...core import shapes
 from ...core.conversion import TensorLike, convert_to_tensor, is_tensor
 from ...core.export import export
 from ...core.tensor import Tensor
+from ...ir.traits import LENIENT
 from ...ir.value_types import TensorType
 from ...kernels.matrix_products import multiply
 from ..arrays.concat_split import concat
@@ -244,7 +245,7 @@ def pinv(a: TensorLike, rcond: Any = None, validate_args: bool = False, name: Na
     return pseudo_inverse(a, convert_to_tensor(rcond, kind), name)  # type: ignore[no-any-return]
 
 
-@op
+@op(traits=LENIENT)
 def pseudo_inverse(a: Input, rcond: Input, name: Name = None) -> TensorType:
     """Compute `pinv` with a limit for each matrix.
 
@@ -255,15 +256,14 @@ def pseudo_inverse(a: Input, rcond: Input, name: Name = None) -> TensorType:
     if shape is not None and rcond.shape is not None:
         batch = shape[:-2]
         if not shapes.compatible(shapes.broadcast(rcond.shape, batch), batch):
-            raise ValueError(_too_many_limits(rcond.shape, batch))
+            of, to = shapes.show(rcond.shape), shapes.show(batch)
+            raise ValueError(f"pinv: rcond of shape {of} does not broadcast to batch shape {to}")
     return TensorType(a.dtype, shape and (*shape[:-2], shape[-1], shape[-2]))
 
 
 @pseudo_inverse.kernel
 def _(a: Array, rcond: Array) -> Array:
     left, values, right = decomposed(of_finite(lambda x: np.linalg.svd(x, full_matrices=False)), a)
-    if np.broadcast_shapes(np.shape(rcond), a.shape[:-2]) != a.shape[:-2]:
-        raise errors.InvalidArgumentError(_too_many_limits(np.shape(rcond), a.shape[:-2]))
     limit = np.asarray(rcond)[..., None] * np.max(values, axis=-1, keepdims=True, initial=0)
     large = values > limit
     inverse = np.where(large, 1 / np.where(large, values, 1), 0).astype(values.dtype)
@@ -278,10 +278,6 @@ def _(dy: Any, y: Any, a: Any, rcond: Any) -> Any:
     low = matmul(matmul(turned, y), y, adjoint_b=True)
     high = matmul(matmul(y, y, adjoint_a=True), turned)
     return back + low - matmul(a, matmul(y, low)) + high - matmul(matmul(high, y), a), None
-
-
-def _too_many_limits(rcond: shapes.Dims, batch: shapes.Dims) -> str:
-    return f"pinv: rcond of shape {shapes.show(rcond)} does not broadcast to batch shape {shapes.show(batch)}"
 
 
 def _longest_side(a: Tensor) -> Tensor:
