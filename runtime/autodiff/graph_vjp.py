@@ -10,7 +10,7 @@ the backward graph reads. The forward graph returns them after its own results. 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Hashable, Mapping, Sequence
+from collections.abc import Callable, Container, Hashable, Mapping, Sequence, Set
 from typing import Any
 
 from ..core.shapes import is_static, merge
@@ -38,6 +38,7 @@ class GraphVjp:
         given: for each output, whether it has a cotangent.
         wanted: for each input, whether its cotangent is needed.
         form: converts the cotangent of an input, given with its index; it may be in parts.
+        unrecorded: values that carry no gradient, since a tape did not record what computes them.
 
     Attributes: `grads`, the cotangents of the inputs (None if there is none); `forward` and `back`, the builders of
     both graphs; `originals`, a map from the operations of the forward graph to those of `graph` that they are
@@ -50,6 +51,7 @@ class GraphVjp:
         given: Sequence[bool],
         wanted: Sequence[bool],
         form: Callable[[Any, int], Any],
+        unrecorded: Set[Value] = frozenset(),
     ) -> None:
         self.graph = graph
         self.forward = Builder(graph.name)
@@ -57,7 +59,11 @@ class GraphVjp:
         self.originals = {with_parts(operation): operation for operation in graph.operations}
         self.forward.operations = list(self.originals)
         self.back = Builder(f"{graph.name}_gradient", self.forward, is_function=True)
-        records = [GraphRecord(operation, self.forward) for operation in self.forward.operations]
+        records = [
+            GraphRecord(operation, self.forward, unrecorded)
+            for operation in self.forward.operations
+            if not unrecorded or unrecorded.isdisjoint(operation.outputs)
+        ]
         sources = [wrap(value, self.forward) for value in graph.inputs]
         chosen = [i for i, want in enumerate(wanted) if want]
         with self.back:

@@ -48,7 +48,8 @@ def regions_back(record: GraphRecord, grads: Grads, wanted: Sequence[bool]) -> G
     first = 0 if operation.op is CALL else 1  # a selector precedes the operands of the regions
     given = [grad is not None for grad in grads]
     reversals = [
-        GraphVjp(region, given, wanted[first:], lambda grad, _: public(grad)) for region in operation.regions
+        GraphVjp(region, given, wanted[first:], lambda grad, _: public(grad), record.unrecorded)
+        for region in operation.regions
     ]
     if len(reversals) > 1:
         for index in range(len(wanted) - first):

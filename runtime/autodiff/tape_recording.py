@@ -53,6 +53,7 @@ class TapeRecording(_TapeState):
         self._alive: list[Any] = []  # keys are identities, so the objects are kept alive
         self._variables: dict[int, Variable] = {}
         self._builder: Builder | None = None
+        self._unrecorded: set[Value] = set()  # results of operations in regions during `stop_recording`
         self._recording = self._entered = False
 
     def __enter__(self) -> Self:
@@ -104,7 +105,7 @@ class TapeRecording(_TapeState):
     def added(self, operation: Operation, builder: Builder) -> None:
         """Record an operation that was added to a graph."""
         if self._builder is not None and builder.is_inside(self._builder):
-            self.keep(GraphRecord(operation, builder))
+            self.keep(GraphRecord(operation, builder, self._unrecorded))
 
     @property
     def is_in_graph(self) -> bool:
@@ -185,10 +186,21 @@ class TapeRecording(_TapeState):
         if not self._recording:
             raise RuntimeError("Trying to stop recording a tape which is not recording.")
         self._stop()
+        region, before = self._enclosed_region()
         try:
             yield
         finally:
             self._builder_again()
+            if region is not None:
+                # The tape records the operation with this region as a whole.
+                self._unrecorded.update(y for each in region.operations[before:] for y in each.outputs)
+
+    def _enclosed_region(self) -> tuple[Builder | None, int]:
+        """Return the builder of the current region inside the tape's graph, and its number of operations."""
+        region = current()
+        if region is None or region is self._builder or self._builder is None:
+            return None, 0
+        return (region, len(region.operations)) if region.is_inside(self._builder) else (None, 0)
 
     def _builder_again(self) -> None:
         self._recording = True

@@ -6,7 +6,7 @@ variable is its `id`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence, Set
 from typing import Any
 
 from .. import dtypes
@@ -16,7 +16,7 @@ from ..core.symbolic_tensor import SymbolicArray, SymbolicTensor
 from ..core.tensor import EagerTensor, Reference, Tensor
 from ..ir.builder import Builder
 from ..ir.captured_tensors import tensor_of
-from ..ir.graph import Constant, Operand, Operation
+from ..ir.graph import Constant, Operand, Operation, Value
 from ..ir.op_def import OpDef
 from ..ir.source_location import Origin, Site, origin_at
 from ..ir.value_types import AnySpec, ListType, VariableType
@@ -135,11 +135,15 @@ class Pullback(Record):
 
 
 class GraphRecord(Record):
-    """An operation of a graph that is being built. It may get more inputs and outputs later."""
+    """An operation of a graph that is being built. It may get more inputs and outputs later.
 
-    __slots__ = ("_known", "builder", "operation")
+    The values in `unrecorded`, which operations in regions compute, carry no gradient for the tape.
+    """
 
-    def __init__(self, operation: Operation, builder: Builder) -> None:
+    __slots__ = ("_known", "builder", "operation", "unrecorded")
+
+    def __init__(self, operation: Operation, builder: Builder, unrecorded: Set[Value] = frozenset()) -> None:
+        self.unrecorded = unrecorded
         self.op = operation.op
         self.attrs = operation.attrs
         self.operation = operation

@@ -15,7 +15,7 @@ from typing import Any
 
 from .. import dtypes
 from ..core.shapes import is_static
-from ..ir.graph import Graph, Operation
+from ..ir.graph import Graph
 from ..ir.value_types import AnySpec, VariableType
 from ..ops.arrays.shape_ops import shape
 from ..ops.lists.list_gradients import array_item
@@ -34,7 +34,7 @@ def while_back(record: GraphRecord, grads: Grads, wanted: Sequence[bool]) -> Gra
     """Add residuals to the loop, and record the backward loop; return the cotangents of its operands."""
     operation, inputs, results = record.operation, record.inputs, record.outputs
     count = len(operation.outputs)
-    reversal, moving = _reversed_body(operation, grads, wanted)
+    reversal, moving = _reversed_body(record, grads, wanted)
     flags = reversal.has_gradient
     carried = [i for i in range(count) if moving[i]]
     gathered = [i for i in range(count, len(flags)) if flags[i]]
@@ -80,21 +80,23 @@ def _ended(running: Any, x: Any, spec: AnySpec) -> Any:
     )
 
 
-def _reversed_body(operation: Operation, grads: Grads, wanted: Sequence[bool]) -> tuple[GraphVjp, list[bool]]:
+def _reversed_body(record: GraphRecord, grads: Grads, wanted: Sequence[bool]) -> tuple[GraphVjp, list[bool]]:
     """Return the VJP of one iteration, and for each part of the state whether it has a cotangent.
 
     One iteration may give a cotangent to a part of the state that had none at the end of the loop. The analysis
     repeats until there are no more such parts.
     """
-    _, body = operation.regions
-    count = len(operation.outputs)
+    _, body = record.operation.regions
+    count = len(record.operation.outputs)
     moving = [grad is not None for grad in grads]
     sought = [
         spec_carries_gradient(value.spec) and (i < count or wanted[i]) for i, value in enumerate(body.inputs)
     ]
     _seek_optionals(body, sought, wanted)
     while True:
-        reversal = GraphVjp(body, moving, sought, lambda grad, i: dense(grad) if i < count else grad)
+        reversal = GraphVjp(
+            body, moving, sought, lambda grad, i: dense(grad) if i < count else grad, record.unrecorded
+        )
         found = [old or new for old, new in zip(moving, reversal.has_gradient[:count], strict=True)]
         if found == moving:
             return reversal, moving

@@ -117,6 +117,65 @@ def test_stop_recording_and_reset() -> None:
         pass
 
 
+def _stopped_in_a_branch(x: Any, count: Any) -> Any:
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = x * x
+        if count > 0:
+            with tape.stop_recording():
+                z = x * x
+            y = y * z
+    return tape.gradient(y, x)
+
+
+def _stopped_in_a_loop(x: Any, count: Any) -> Any:
+    v = _two
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = x
+        i = 0
+        while True:
+            with tape.stop_recording():
+                z = v * x
+                if z > 3.0:
+                    z = z * x
+            if i >= count:
+                break
+            y = y * z * v
+            i += 1
+    return tape.gradient(y, [x, v])
+
+
+def _stopped_for_the_outer_tape(x: Any, count: Any) -> Any:
+    with tf.GradientTape() as outer:
+        outer.watch(x)
+        with tf.GradientTape() as inner:
+            inner.watch(x)
+            y = x * x
+            for _ in tf.range(count):
+                with outer.stop_recording():
+                    z = x * x
+                y = y * z
+        inside = inner.gradient(y, x)
+    return inside, outer.gradient(y, x)
+
+
+_two = tf.Variable(2.0)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [_stopped_in_a_branch, _stopped_in_a_loop, _stopped_for_the_outer_tape],
+    ids=lambda f: f.__name__,
+)
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_stop_inside_a_staged_block_counts_as_it_does_eagerly(program: Any, compiled: bool) -> None:
+    arguments = tf.constant(3.0), tf.constant(2)
+    eager = tf.nest.flatten(program(*arguments))
+    staged = tf.nest.flatten(tf.function(program, jit_compile=compiled)(*arguments))
+    assert [float(x) for x in staged] == [float(x) for x in eager]
+
+
 def test_integers_are_warned_about(caplog: pytest.LogCaptureFixture) -> None:
     x = tf.constant(3)
     with caplog.at_level(logging.WARNING, logger="agc"), tf.GradientTape() as tape:
