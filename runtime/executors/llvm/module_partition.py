@@ -147,13 +147,16 @@ class ModuleText:
                 lines.append(self.functions[name])
             elif name in self.functions:
                 lines.append(declared(self.functions[name].partition("\n")[0]))
-            elif " = global " not in self.globals[name]:
+            elif not _is_variable(self.globals[name]):
                 lines.append(self.globals[name])
             elif not is_first:
                 lines.append(external(name))
         if is_first:
-            lines += [line for line in self.globals.values() if " = global " in line]
-        return "\n".join([*lines, *self._nodes("\n".join(lines))])
+            lines += filter(_is_variable, self.globals.values())
+        # The bytes of a constant may read like a node: "!2".
+        return "\n".join(
+            [*lines, *self._nodes("\n".join(line for line in lines if not line.startswith("@")))]
+        )
 
     def _needed(self, group: set[str]) -> list[str]:
         """Return the symbols that the functions of `group` use, with those of the functions that are copied."""
@@ -215,6 +218,11 @@ def _has_loop(text: str) -> bool:
 def declared(prototype: str) -> str:
     """Return the declaration of a function, from the first line of its definition."""
     return _DEFINED.sub("declare ", prototype, 1)
+
+
+def _is_variable(line: str) -> bool:
+    """Return whether a global is a variable rather than a constant or a declared function."""
+    return line.partition(" = ")[2].startswith("global ")
 
 
 def external(name: str) -> str:

@@ -54,7 +54,13 @@ def repeated(x: Any) -> Any:
     return [x, y]
 
 
-PROGRAMS = rows, constants, checked, repeated
+def misleading(x: Any) -> Any:
+    """A constant in the module, whose bytes are those of a metadata node and of the definition of a variable."""
+    like_a_node = np.frombuffer(b" !999   = global " + bytes(7))
+    return [tf.tanh(x[:, :3]) * like_a_node + x[:, 3:6], tf.cumsum(tf.exp(x)), tf.reduce_sum(x * x)]
+
+
+PROGRAMS = rows, constants, checked, repeated, misleading
 
 
 def traced(program: Callable[[Any], Any]) -> tuple[Any, list[Any]]:
