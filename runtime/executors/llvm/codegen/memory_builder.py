@@ -218,7 +218,8 @@ class Storage(Measuring):
                 self._load(kind, address, first), self._load(kind, address, self.plus(first, self.word(1)))
             )
         found = self._load(kind, address, index)
-        return self.b.trunc(found, integer(1)) if dtype.is_bool else found
+        # Every byte other than 0 is true, as in NumPy: arrays of the caller have such bytes after `view(bool)`.
+        return self.b.icmp_unsigned("!=", found, kind(0)) if dtype.is_bool else found
 
     def store(self, dtype: dtypes.DType, address: Register, index: Register, value: Element) -> None:
         """Store the element at `index`."""

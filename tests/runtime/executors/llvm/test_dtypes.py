@@ -133,3 +133,18 @@ def test_a_dataset_is_refused_also_if_the_value_of_the_input_is_known() -> None:
 
     with pytest.raises(tf.errors.InvalidArgumentError, match="variant, which is not compiled"):
         f(tf.constant(3, tf.int64))
+
+
+def test_every_byte_other_than_zero_is_true() -> None:
+    """`np.load` and `view(bool)` give such bytes; NumPy takes all of them as true."""
+    flags = np.array([2, 0, 1, 254], np.uint8).view(np.bool_)
+
+    @tf.function(jit_compile=True)
+    def f(flags: Any) -> Any:
+        numbers = tf.cast(flags, tf.int32)
+        return numbers, tf.where(flags, 1, 0), tf.cast(tf.reverse(flags, [0]), tf.int32), ~flags
+
+    numbers, chosen, reversed_, others = f(flags)
+    assert numbers.numpy().tolist() == chosen.numpy().tolist() == [1, 0, 1, 1]
+    assert reversed_.numpy().tolist() == [1, 1, 0, 1]
+    assert others.numpy().tolist() == [False, True, False, False]
