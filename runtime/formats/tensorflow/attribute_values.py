@@ -46,7 +46,11 @@ def read_attributes(node: NodeDef, signature: NodeSignature) -> dict[str, Any]:
     found = {}
     for name, (kind, default) in signature.attributes.items():
         if name in node.attr:
-            found[name] = _value(node.attr[name], kind)
+            try:
+                found[name] = _value(node.attr[name], kind)
+            except (TypeError, ValueError) as error:
+                message = f"the attribute {name!r} of the node {node.name!r} of {node.op}: {error}"
+                raise ValueError(message) from error
         elif default is not None:
             found[name] = _default(default, kind)
         elif kind not in ("type", "list(type)", "int", "shape", "list(shape)"):

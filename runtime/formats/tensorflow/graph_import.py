@@ -17,7 +17,7 @@ from ...core import late_binding
 from ...errors import UnimplementedError
 from .attribute_values import read_attributes
 from .graph_messages import FunctionDef, NodeDef
-from .node_programs import NodeProgram, NodeStep, function_program
+from .node_programs import NodeProgram, NodeStep, function_program, tensor_count
 from .signatures import NodeArgument
 
 Rule = Callable[["GraphFunctions", NodeDef, list[Any]], list[Any]]
@@ -198,27 +198,17 @@ def call_raw(step: NodeStep, inputs: list[Any]) -> list[Any]:
         raise UnimplementedError(f"agc has no operation {node.op}{_reason(node.op)}")
     function = getattr(late_binding.raw_ops, node.op)
     names = list(inspect.signature(function).parameters)
-    counts = [_input_count(node, argument) for argument in found.inputs]
-    if sum(1 if count is None else count for count in counts) != len(inputs):
-        raise ValueError(f"the node {node.name!r} of {node.op} has {len(inputs)} inputs")
     given, arguments = iter(inputs), {}
-    for position, (argument, count) in enumerate(zip(found.inputs, counts, strict=True)):
-        parts = [plain(next(given)) for _ in range(1 if count is None else count)]
+    for position, argument in enumerate(found.inputs):
+        parts = [plain(next(given)) for _ in range(tensor_count(node, argument))]
         # TensorFlow's Python calls some arguments differently: `reduction_indices` is `axis`.
         name = argument.name if argument.name in names else names[position]
-        arguments[name] = parts[0] if count is None else parts
+        arguments[name] = parts if argument.is_list or argument.number else parts[0]
     for attribute, value in read_attributes(node, found).items():
         name = _ARGUMENTS.get(attribute, attribute)
         if name in names and name not in arguments:  # others are the dtypes and numbers of inputs
             arguments[name] = value
     return _flat_results(found.outputs, function(**arguments))
-
-
-def _input_count(node: NodeDef, argument: NodeArgument) -> int | None:
-    """Return the number of tensors of an input that is a list; None for a single one."""
-    if argument.is_list:
-        return len(node.attr[argument.kind].list.type)
-    return int(node.attr[argument.number].i) if argument.number else None
 
 
 def _flat_results(outputs: Sequence[NodeArgument], result: Any) -> list[Any]:

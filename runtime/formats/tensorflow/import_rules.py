@@ -33,7 +33,10 @@ Values = list[Any]
 
 @rule("Const")
 def _(functions: GraphFunctions, node: NodeDef, inputs: Values) -> Values:
-    return [EagerTensor(tensor_protos.parsed(node.attr["value"].tensor))]
+    try:
+        return [EagerTensor(tensor_protos.parsed(node.attr["value"].tensor))]
+    except ValueError as error:
+        raise ValueError(f"the constant {node.name!r}: {error}") from error
 
 
 @rule("NoOp", "ControlTrigger")

@@ -64,7 +64,19 @@ def node_program(
         node = by_name[name]
         found = [place(reference) for reference in node.input if not reference.startswith("^")]
         steps.append(NodeStep(node, signatures[name], found))
+        _check_inputs(steps[-1])
     return NodeProgram(list(inputs), steps, places)
+
+
+def _check_inputs(step: NodeStep) -> None:
+    """Raise ValueError for a node with more or fewer inputs than its operation takes."""
+    if step.signature is not None:
+        count = sum(tensor_count(step.node, argument) for argument in step.signature.inputs)
+        if count != len(step.inputs):
+            node = step.node
+            raise ValueError(
+                f"the node {node.name!r} of {node.op} has {len(step.inputs)} inputs, not {count}"
+            )
 
 
 def _by_name(nodes: Iterable[NodeDef]) -> dict[str, NodeDef]:
@@ -109,7 +121,7 @@ def _result_number(node: NodeDef, found: NodeSignature | None, rest: str) -> int
     if number and not (number.isascii() and number.isdigit()):
         raise ValueError(f"{node.name}:{rest} ends with {number!r}, which is not the number of a result")
     result = (_offset(node, found, part) if part else 0) + int(number or 0)
-    count = None if found is None else sum(result_count(node, argument) for argument in found.outputs)
+    count = None if found is None else sum(tensor_count(node, argument) for argument in found.outputs)
     if count is not None and result >= count:
         raise ValueError(f"the node {node.name!r} of {node.op} has no result {result}: it has {count}")
     return result
@@ -121,14 +133,14 @@ def _offset(node: NodeDef, found: NodeSignature | None, part: str) -> int:
     for argument in found.outputs if found is not None else ():
         if argument.name == part:
             return offset
-        offset += result_count(node, argument)
+        offset += tensor_count(node, argument)
     if found is None:
         return 0
     raise ValueError(f"{node.op} has no result {part!r}")
 
 
-def result_count(node: NodeDef, argument: NodeArgument) -> int:
+def tensor_count(node: NodeDef, argument: NodeArgument) -> int:
     """Return the number of tensors of an argument."""
     if argument.is_list:
         return len(node.attr[argument.kind].list.type)
-    return int(node.attr[argument.number].i) if argument.number else 1
+    return max(0, int(node.attr[argument.number].i)) if argument.number else 1

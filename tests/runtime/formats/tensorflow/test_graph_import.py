@@ -100,7 +100,14 @@ DAMAGED = {
         [constant("a0", 1.0), node("a", "Neg", f"a0:{10**20}", T=FLOAT)], "'a0' of Const has no result 10+: it has 1",
     ),
     "a result of a node without results": ([node("a", "NoOp")], "'a' of NoOp has no result 0: it has 0"),
-    "a constant without a value": ([node("a", "Const")], "dtype"),
+    "a constant without a value": ([node("a", "Const")], "the constant 'a': .*dtype"),
+    "a rule with too few inputs": ([node("a", "Identity", T=FLOAT)], "'a' of Identity has 0 inputs, not 1"),
+    "a negative number of inputs": (
+        [node("a", "AddN", "b", N=("i", -1), T=FLOAT), constant("b", 1.0)], "'a' of AddN has 1 inputs, not 0",
+    ),
+    "a type that does not exist": (
+        [constant("b", 1.0), node("a", "Cast", "b", DstT=("type", 99))], "'DstT' of the node 'a' of Cast: .*99",
+    ),
 }  # fmt: skip
 
 
