@@ -29,7 +29,7 @@ def split(input: Any, sep: str | None = None, maxsplit: int = -1, name: str | No
     Args:
         input: strings of a known rank, as a tensor or RaggedTensor.
         sep: None or "" for runs of whitespace; whitespace at both ends is ignored.
-        maxsplit: the maximum number of splits of a string, -1 for no limit.
+        maxsplit: the maximum number of splits of a string; a negative one is no limit.
 
     Returns a vector for a scalar, a RaggedTensor with one more axis for others.
 

@@ -49,8 +49,12 @@ def string_split(
 @string_split.kernel
 def _(input: Array, sep: str | None, maxsplit: int) -> tuple[Array, Array]:
     items, between = input.tolist(), sep.encode() if sep else None
+    if maxsplit == 0:
+        return _flat([[item] for item in items])
     if maxsplit > 0 or (between is not None and _may_overlap(between)):
-        return _flat([item.split(between, maxsplit if maxsplit > 0 else -1) for item in items])
+        rows = [item.split(between, max(maxsplit, -1)) for item in items]
+        # TensorFlow's rest after the last split at whitespace is a part, even if it is empty.
+        return _flat([[*row, b""] if between is None and len(row) == maxsplit else row for row in rows])
     whole = (between or b" ").join(items)
     parts = whole.split(between) if items else []
     counts = (
