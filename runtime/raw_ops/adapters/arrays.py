@@ -8,6 +8,7 @@ from typing import Any
 
 import agc.runtime as tf
 import numpy as np
+from agc.runtime.core.shapes import normal_axis
 
 
 def known(value: Any) -> Any:
@@ -111,13 +112,15 @@ def population_count(x: Any) -> Any:
 def concat_offset(axis: Any, shapes: Sequence[Any]) -> list[Any]:
     """Return where each of the tensors with these shapes begins in their concatenation."""
     sizes = tf.stack(list(shapes))
-    on_axis = tf.one_hot(axis, tf.shape(sizes)[1], dtype=sizes.dtype)
+    rank = tf.shape(sizes)[1]
+    on_axis = tf.gather(tf.eye(rank, dtype=sizes.dtype), tf.where(axis < 0, axis + rank, axis))
     return tf.unstack(tf.cumsum(sizes * on_axis, 0, exclusive=True))  # type: ignore[no-any-return]
 
 
 def axis_in_format(x: Any, source: str, target: str) -> Any:
     """Return the number in the format `target` of an axis that has the number `x` in the format `source`."""
-    return tf.gather(tf.constant([target.index(axis) for axis in source]), x % len(source))
+    places = tf.constant([target.index(axis) for axis in source] * 2)
+    return tf.gather(places, tf.convert_to_tensor(x) + len(source))
 
 
 def permuted_format(x: Any, source: str, target: str) -> Any:
@@ -153,7 +156,7 @@ def unique_along(x: Any, axis: Any, out_idx: Any) -> tuple[Any, Any, Any]:
     x, along = tf.convert_to_tensor(x), list_of(axis)
     if not along and x.shape.rank == 1:
         return tuple(tf.unique_with_counts(x, out_idx))  # type: ignore[return-value]
-    position = along[0] if along else 0
+    position = normal_axis(along[0] if along else 0, x.shape.rank)
     rows = _axis_first(x, position)
     numbers = _row_numbers(rows)
     _, indices, counts = tf.unique_with_counts(numbers, out_idx)
@@ -186,8 +189,7 @@ def _row_numbers(rows: Any) -> Any:
 
 
 def _axis_first(x: Any, axis: int, back: bool = False) -> Any:
-    rank = x.shape.rank
-    order = [axis % rank, *(i for i in range(rank) if i != axis % rank)]
+    order = [axis, *(i for i in range(x.shape.rank) if i != axis)]
     return tf.transpose(x, np.argsort(order).tolist() if back else order)
 
 

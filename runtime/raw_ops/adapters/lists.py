@@ -108,7 +108,7 @@ def resized_list(array: Any, size: Any) -> Any:
 
 def add_n(inputs: Any) -> Any:
     """Return the sum of tensors, or of the elements of lists at the same places."""
-    if not isinstance(inputs[0], tf.TensorArray):
+    if not inputs or not all(isinstance(each, tf.TensorArray) for each in inputs):
         return tf.add_n(inputs)
     flows = [each._reachable() for each in inputs]
     return inputs[0].of_any_size(functools.reduce(array_sum, flows))

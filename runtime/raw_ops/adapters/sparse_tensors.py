@@ -23,10 +23,14 @@ def cwise(operation: Callable[[Any, Any], Any], indices: Any, values: Any, dense
 
     The dense tensor is broadcast to the sparse one: its missing and single axes count as the index 0.
     """
-    dense = tf.convert_to_tensor(dense)
+    dense, indices = tf.convert_to_tensor(dense), tf.convert_to_tensor(indices)
     rank = dense.shape.rank
-    count = indices.shape[1]
-    places = indices[:, count - rank :] % tf.cast(tf.shape(dense), tf.int64)
+    if indices.shape.rank != 2 or indices.shape[1] < rank:
+        raise tf.errors.InvalidArgumentError(
+            message=f"{rank} axes of a dense tensor are not broadcast to indices of the shape {indices.shape}"
+        )
+    is_own = tf.cast(tf.shape(dense) != 1, tf.int64)
+    places = indices[:, indices.shape[1] - rank :] * is_own
     return operation(values, tf.gather_nd(dense, places) if rank else dense)
 
 

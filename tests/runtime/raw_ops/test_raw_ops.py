@@ -212,3 +212,34 @@ def test_gradients_of_batch_normalization_count_its_moments_in(how: str) -> None
     wanted = gradients(by_formula)(*map(tf.constant, values))
     for found, value in zip(run(*map(tf.constant, values)), wanted, strict=True):
         np.testing.assert_allclose(found, value, rtol=1e-4, atol=1e-4)
+
+
+def test_axes_and_places_outside_and_empty_lists_are_refused() -> None:
+    """They do not wrap around, as remainders would."""
+    raw, places = tf.raw_ops, tf.constant([[1, 1], [0, 0]], tf.int64)
+    shapes = [[2, 3], [2, 4]]
+    assert [each.numpy().tolist() for each in raw.ConcatOffset(concat_dim=-1, shape=shapes)] == [
+        [0, 0],
+        [0, 3],
+    ]
+    assert raw.DataFormatDimMap(x=[-1, -4, 0, 3]).numpy().tolist() == [1, 0, 0, 1]
+    one_column = raw.SparseDenseCwiseAdd(
+        sp_indices=places, sp_values=[1.0, 10.0], sp_shape=[2, 2], dense=[[1.0], [2.0]]
+    )
+    assert one_column.numpy().tolist() == [3.0, 11.0]
+    for call in (
+        lambda: raw.AddN(inputs=[]),
+        lambda: raw.ConcatOffset(concat_dim=2, shape=shapes),
+        lambda: raw.DataFormatDimMap(x=[4]),
+        lambda: raw.DataFormatDimMap(x=[-5]),
+        lambda: raw.UniqueV2(x=[[1.0]], axis=[2]),
+        lambda: raw.UniqueV2(x=1.0, axis=[0]),
+        lambda: raw.SparseDenseCwiseMul(
+            sp_indices=places + 1, sp_values=[1.0, 1.0], sp_shape=[3, 3], dense=[1.0, 2.0]
+        ),
+        lambda: raw.SparseDenseCwiseMul(sp_indices=places[0], sp_values=[1.0], sp_shape=[3], dense=[1.0]),
+    ):
+        with pytest.raises(
+            (tf.errors.InvalidArgumentError, ValueError), match=r"axis|not in|index|axes|at least"
+        ):
+            call()
