@@ -8,6 +8,7 @@ import numpy as np
 
 from ..... import dtypes
 from .....core.conversion import convert_to_tensor
+from .....core.shapes import normal_axis
 from .....ops.arrays import concat_split, creation, pad_ops, ranges, reshape, shape_ops, tile_and_repeat
 from .....ops.arrays.gather_ops import gather
 from .....ops.arrays.sequence_lengths import reverse_rows
@@ -83,7 +84,7 @@ def _(call: OperatorCall, x: Any, axes: Any = None) -> Any:
 def _(call: OperatorCall, x: Any, axes: Any = None) -> Any:
     chosen = axes_of(call, axes)
     rank = rank_of(x) + len(chosen)
-    for axis in sorted(axis % rank for axis in chosen):
+    for axis in sorted(normal_axis(axis, rank) for axis in chosen):
         x = reshape.expand_dims(x, axis)
     return x
 
@@ -138,7 +139,7 @@ def _(call: OperatorCall, x: Any, pads: Any = None, filler: Any = None, axes: An
     if pads is None:
         pads = convert_to_tensor(np.array(call.get("pads", call.get("paddings")), np.int64))
     if axes is not None:
-        chosen = [axis % rank for axis in numbers(axes, "an axis")]
+        chosen = [normal_axis(axis, rank) for axis in numbers(axes, "an axis")]
         given, whole = numbers(pads, "the padding"), [0] * 2 * rank
         for i, axis in enumerate(chosen):
             whole[axis], whole[rank + axis] = given[i], given[len(chosen) + i]
@@ -224,7 +225,7 @@ def _(call: OperatorCall, x: Any) -> Any:
         turned = reshape.transpose(split, [0, 3, 5, 1, 2, 4])
         return reshape.reshape(turned, [n, channels * block**2, height // block, width // block])
     depth = channels // block**2
-    if call.get("mode", "DCR") == "DCR":
+    if call.choice("mode", "DCR", "CRD") == "DCR":
         split = reshape.reshape(x, [n, block, block, depth, height, width])
         turned = reshape.transpose(split, [0, 3, 4, 1, 5, 2])
     else:

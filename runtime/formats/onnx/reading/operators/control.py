@@ -6,6 +6,7 @@ from typing import Any
 
 from ..... import dtypes
 from .....control_flow.functional_api import cond, while_loop
+from .....core.shapes import normal_axis
 from .....core.tensor import EagerTensor
 from .....core.tensor_array import TensorArray
 from .....core.tensor_spec import TensorSpec
@@ -66,6 +67,8 @@ def _(call: OperatorCall, *operands: Any) -> Any:
     if call.opset < 9:
         raise ValueError("Scan of opset 8 is not supported")
     body, inputs = call.get("body"), call.get("num_scan_inputs")
+    if not 0 < inputs <= len(operands):
+        raise ValueError(f"{inputs} of {len(operands)} operands are scanned")
     state, rows = list(operands[:-inputs]), list(operands[-inputs:])
     axes = call.get("scan_input_axes") or (0,) * inputs
     ways = call.get("scan_input_directions") or (0,) * inputs
@@ -92,7 +95,7 @@ def _(call: OperatorCall, *operands: Any) -> Any:
 def _first(row: Any, axis: int, way: int) -> Any:
     """Return the operand with the scanned axis first, and in the order of the scan."""
     rank = rank_of(row)
-    axis %= rank
+    axis = normal_axis(axis, rank)
     turned = reshape.transpose(row, [axis, *[i for i in range(rank) if i != axis]])
     return reverse(turned, [0]) if way else turned
 
@@ -100,5 +103,5 @@ def _first(row: Any, axis: int, way: int) -> Any:
 def _moved(x: Any, axis: int, way: int) -> Any:
     x = reverse(x, [0]) if way else x
     rank = rank_of(x)
-    axis %= rank
+    axis = normal_axis(axis, rank)
     return reshape.transpose(x, [*range(1, axis + 1), 0, *range(axis + 1, rank)])

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..... import dtypes
+from .....core.shapes import normal_axis
 from .....ops.arrays.creation import zeros_like
 from .....ops.arrays.reshape import reshape
 from .....ops.arrays.where_ops import choose
@@ -149,7 +150,7 @@ def _(call: OperatorCall, x: Any) -> Any:
 
 @operator("Gelu")
 def _(call: OperatorCall, x: Any) -> Any:
-    if call.get("approximate", "none") == "tanh":
+    if call.choice("approximate", "none", "tanh") == "tanh":
         return 0.5 * x * (1.0 + elementwise.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)))
     return 0.5 * x * (1.0 + error_and_gamma.erf(x / math.sqrt(2.0)))
 
@@ -184,7 +185,7 @@ def _along_axis(call: OperatorCall, x: Any, value: Any) -> Any:
     if value.shape.rank != 1 or call.get("block_size", 0):
         raise ValueError("scales of blocks are not supported")
     rank = x.shape.rank
-    axis = call.get("axis", 1) % rank
+    axis = normal_axis(call.get("axis", 1), rank)
     return reshape(value, [-1 if i == axis else 1 for i in range(rank)])
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..... import dtypes
 from .....core.conversion import convert_to_tensor
+from .....core.shapes import normal_axis
 from .....core.tensor import EagerTensor
 from .....ops.arrays import gather_ops, reshape, scatter, shape_ops, sort
 from .....ops.arrays.concat_split import stack
@@ -35,8 +36,8 @@ def _(
     by = numbers(steps, "a step") if steps is not None else [1] * count
     rank = rank_of(x)
     key: list[Any] = [slice(None)] * rank
-    for i, axis in enumerate(chosen):
-        key[axis % rank] = slice(*_bounds(_bound(starts, i), _bound(ends, i), by[i], x.shape[axis]))
+    for i, axis in enumerate(normal_axis(each, rank) for each in chosen):
+        key[axis] = slice(*_bounds(_bound(starts, i), _bound(ends, i), by[i], x.shape[axis]))
     return x[tuple(key)]
 
 
@@ -72,12 +73,13 @@ def _(call: OperatorCall, x: Any, indices: Any) -> Any:
 
 @operator("GatherElements")
 def _(call: OperatorCall, x: Any, indices: Any) -> Any:
-    axis, rank = call.get("axis", 0), rank_of(x)
+    rank = rank_of(x)
+    axis = normal_axis(call.get("axis", 0), rank)
     whole = shape_ops.shape(x, dtypes.int64)
     at = from_start(indices, whole[axis])
     # other axes of the indices may be shorter
     sizes = shape_ops.shape(indices, dtypes.int64)
-    key = tuple(slice(None) if i == axis % rank else slice(None, sizes[i]) for i in range(rank))
+    key = tuple(slice(None) if i == axis else slice(None, sizes[i]) for i in range(rank))
     return gather_ops.take_along(x[key], at, axis)
 
 
@@ -115,7 +117,7 @@ def _scattered(x: Any, indices: Any, updates: Any, how: str) -> Any:
 
 @operator("ScatterElements", "Scatter")
 def _(call: OperatorCall, x: Any, indices: Any, updates: Any) -> Any:
-    axis = call.get("axis", 0) % rank_of(x)
+    axis = normal_axis(call.get("axis", 0), rank_of(x))
     at = from_start(indices, shape_ops.shape(x, dtypes.int64)[axis])
     sizes = shape_ops.shape(indices, dtypes.int64)
     every = true_indices(
@@ -138,7 +140,7 @@ def _(call: OperatorCall, x: Any, mask: Any) -> Any:
     axis = call.get("axis")
     if axis is None:
         x, axis = reshape.reshape(x, [-1]), 0
-    axis %= rank_of(x)
+    axis = normal_axis(axis, rank_of(x))
     size = mask.shape[0]
     if size is not None and x.shape[axis] is not None and size < x.shape[axis]:
         x = x[(*[slice(None)] * axis, slice(size))]
@@ -148,9 +150,9 @@ def _(call: OperatorCall, x: Any, mask: Any) -> Any:
 @operator("TopK")
 def _(call: OperatorCall, x: Any, k: Any = None) -> Any:
     count = convert_to_tensor(call.get("k")) if k is None else k
-    axis, rank = call.get("axis", -1), rank_of(x)
-    order = list(range(rank))
-    order[axis % rank], order[-1] = order[-1], order[axis % rank]
+    order = list(range(rank_of(x)))
+    axis = normal_axis(call.get("axis", -1), len(order))
+    order[axis], order[-1] = order[-1], order[axis]
     turned = reshape.transpose(x, order)
     if call.get("largest", 1):
         values, places = sort.largest(turned, reshape.reshape(cast(count, dtypes.int32), []), dtypes.int64)

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..... import dtypes
 from .....control_flow.functional_api import cond
+from .....core.shapes import normal_axis
 from .....ops.arrays import creation, reshape, shape_ops
 from .....ops.arrays.pad_ops import pad
 from .....ops.arrays.ranges import one_hot
@@ -132,11 +133,12 @@ def _(call: OperatorCall, x: Any) -> Any:
     function = functions[call.node.op]
     if call.opset >= 13:
         return function(x, call.get("axis", -1))
-    axis, rank = call.get("axis", 1), rank_of(x)
-    if axis % rank == rank - 1:
+    rank = rank_of(x)
+    axis = normal_axis(call.get("axis", 1), rank)
+    if axis == rank - 1:
         return function(x, -1)
     own = shape_ops.shape(x)  # older versions normalize all axes from `axis` on together
-    rows = reductions.reduce_prod(own[: axis % rank])
+    rows = reductions.reduce_prod(own[:axis])
     return reshape.reshape(function(reshape.reshape(x, [rows, -1]), -1), own)
 
 
@@ -175,7 +177,7 @@ def _(call: OperatorCall, x: Any, scale: Any, shift: Any) -> Any:
 @operator("LayerNormalization")
 def _(call: OperatorCall, x: Any, scale: Any, shift: Any = None) -> Any:
     rank = rank_of(x)
-    axes = tuple(range(call.get("axis", -1) % rank, rank))
+    axes = tuple(range(normal_axis(call.get("axis", -1), rank), rank))
     found, mean, share = _normalized(x, axes, call.get("epsilon", 1e-5))
     found = found * scale
     return [found if shift is None else found + shift, mean, share][: call.results]
@@ -184,7 +186,7 @@ def _(call: OperatorCall, x: Any, scale: Any, shift: Any = None) -> Any:
 @operator("RMSNormalization")
 def _(call: OperatorCall, x: Any, scale: Any) -> Any:
     rank = rank_of(x)
-    axes = tuple(range(call.get("axis", -1) % rank, rank))
+    axes = tuple(range(normal_axis(call.get("axis", -1), rank), rank))
     squares = reductions.reduce_mean(elementwise.square(x), axes, True)
     return x * elementwise.rsqrt(squares + call.get("epsilon", 1e-5)) * scale
 
@@ -202,21 +204,19 @@ def _(call: OperatorCall, x: Any, scale: Any, shift: Any) -> Any:
 
 @operator("LpNormalization")
 def _(call: OperatorCall, x: Any) -> Any:
-    axis, p = call.get("axis", -1), call.get("p", 2)
+    axis, p = call.get("axis", -1), call.choice("p", 2, 1)
     size = elementwise.abs(x) if p == 1 else elementwise.square(x)
     total = reductions.reduce_sum(size, (axis,), True)
-    return x / (total if p == 1 else elementwise.sqrt(total))
+    return divide_no_nan(x, total if p == 1 else elementwise.sqrt(total))
 
 
 @operator("LRN")
 def _(call: OperatorCall, x: Any) -> Any:
-    size = call.get("size")
-    before = (size - 1) // 2
+    size, count = call.get("size"), x.shape[1]
+    before, after = min((size - 1) // 2, count), min(size // 2, count)  # there are no channels beyond
     squares = reshape.transpose(elementwise.square(x), _channels_last(rank_of(x)))
-    pads = [[0, 0]] * (rank_of(x) - 1) + [[before, size - 1 - before]]
-    wide = pad(squares, pads)
-    count = x.shape[1]
-    total = sum((wide[..., i : i + count] for i in range(1, size)), wide[..., :count])
+    wide = pad(squares, [[0, 0]] * (rank_of(x) - 1) + [[before, after]])
+    total = sum((wide[..., i : i + count] for i in range(1, before + after + 1)), wide[..., :count])
     total = reshape.transpose(total, [0, rank_of(x) - 1, *range(1, rank_of(x) - 1)])
     return x / (call.get("bias", 1.0) + call.get("alpha", 1e-4) / size * total) ** call.get("beta", 0.75)
 

@@ -46,6 +46,13 @@ class OperatorCall(NamedTuple):
         """Return an attribute of the node."""
         return self.node.attrs.get(name, default)
 
+    def choice(self, name: str, default: Any, *others: Any) -> Any:
+        """Return an attribute that has one of these values; ValueError for another."""
+        value = self.get(name, default)
+        if value not in (default, *others):
+            raise ValueError(f"{name} is {value!r}: it is one of {(default, *others)}")
+        return value
+
     @property
     def results(self) -> int:
         """The number of results."""

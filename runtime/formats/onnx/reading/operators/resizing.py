@@ -9,6 +9,7 @@ import numpy as np
 
 from ..... import dtypes
 from .....core.conversion import convert_to_tensor
+from .....core.shapes import normal_axis
 from .....ops.arrays import gather_ops, reshape
 from .....ops.linalg.matmul import matmul
 from .....ops.math.cast import cast
@@ -19,7 +20,7 @@ from .registry import OperatorCall, numbers, operator, rank_of
 def _(call: OperatorCall, x: Any, *operands: Any) -> Any:
     roi, scales, sizes = _operands(call, operands)
     old = x.shape.as_list()
-    axes = [axis % len(old) for axis in call.get("axes", range(len(old)))]
+    axes = [normal_axis(axis, len(old)) for axis in call.get("axes", range(len(old)))]
     new, factors = _targets(call, old, axes, scales, sizes)
     mode = call.get("mode", "nearest")
     if mode not in ("nearest", "linear", "cubic") or call.get("antialias", 0) or roi is not None:

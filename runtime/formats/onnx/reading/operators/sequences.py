@@ -6,6 +6,7 @@ from typing import Any
 
 from ..... import dtypes
 from .....core.conversion import convert_to_tensor
+from .....core.shapes import normal_axis
 from .....ops.arrays import concat_split, reshape
 from .registry import OperatorCall, TensorSequence, numbers, operator, rank_of
 
@@ -69,8 +70,7 @@ def _(call: OperatorCall, x: Any, sizes: Any = None) -> Any:
 def _(call: OperatorCall, sequence: TensorSequence) -> Any:
     axis, items = call.get("axis"), sequence.items
     if call.get("new_axis", 0):
-        rank = rank_of(items[0]) + 1
-        return concat_split.stack(items, axis % rank)
+        return concat_split.stack(items, normal_axis(axis, rank_of(items[0]) + 1))
     return concat_split.concat(items, axis)
 
 

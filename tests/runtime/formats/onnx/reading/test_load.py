@@ -186,6 +186,47 @@ def test_axes_of_a_sum_may_be_computed(axes, noop, expected, tmp_path):
     assert found.numpy().tolist() == expected
 
 
+def test_counts_that_are_too_large_take_no_time_and_no_memory(tmp_path):
+    huge = 2**31 - 1
+    x = np.random.default_rng(0).random((1, 3, 1, 2), np.float32)
+    shapes = [("x", F, [1, 3, 1, 2])]
+    found = model_of([helper.make_node("LRN", ["x"], ["y"], size=huge, alpha=2.0)], tmp_path, shapes)(x)
+    np.testing.assert_allclose(found, x / (1 + 2 / huge * (x**2).sum(1, keepdims=True)) ** 0.75, rtol=1e-6)
+    body = helper.make_graph([], "b", [helper.make_empty_tensor_value_info("a")], [])
+    scan = helper.make_node("Scan", ["x"], ["y"], num_scan_inputs=huge, body=body)
+    with pytest.raises(ValueError, match=f"Scan cannot be computed: {huge} of 1 operands are scanned"):
+        model_of([scan], tmp_path, shapes)(x)
+
+
+@pytest.mark.parametrize("p", [1, 2])
+def test_a_vector_of_zeros_is_normalized_to_zeros(p, tmp_path):
+    node = helper.make_node("LpNormalization", ["x"], ["y"], p=p)
+    assert model_of([node], tmp_path, [("x", F, [1, 2])])([[0.0, 0.0]]).numpy().tolist() == [[0.0, 0.0]]
+
+
+UNKNOWN = {
+    "Compress": ({"axis": 2}, ([True, False],)),
+    "GatherElements": ({"axis": -3}, ([[0]],)), "Gelu": ({"approximate": "x"}, ()),
+    "LayerNormalization": ({"axis": 5}, ([1.0, 1.0],)), "LpNormalization": ({"p": 3}, ()),
+    "Pad": ({}, ([1, 1], 0.0, [4])), "RMSNormalization": ({"axis": -5}, ([1.0, 1.0],)),
+    "ScatterElements": ({"axis": 3}, ([[0]], [[1.0]])), "Slice": ({}, ([0], [1], [2])), "TopK": ({"axis": 2}, ([1],)),
+    "Unsqueeze": ({}, ([7],)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", UNKNOWN)
+def test_axes_and_modes_that_an_operator_has_not_are_refused(name, tmp_path):
+    """Axes do not wrap around, and no other mode takes the place of an unknown one."""
+    attrs, constants = UNKNOWN[name]
+    types = {float: np.float32, int: np.int64, bool: np.bool_}
+    arrays = [np.array(each, types[type(np.ravel(each)[0].item())]) for each in constants]
+    named = [(f"c{i}", array) for i, array in enumerate(arrays)]
+    node = helper.make_node(name, ["x", *[each for each, _ in named]], ["y"], **attrs)
+    model = model_of([node], tmp_path, [("x", F, [2, 2])], constants=named)
+    with pytest.raises(ValueError, match=f"the node {name} cannot be computed: (axis|mode|approximate|p) "):
+        model([[1.0, 2.0], [3.0, 4.0]])
+
+
 @pytest.mark.parametrize(
     ("norm", "expected"),
     [("MAX", [3 / 4, -1.0]), ("L1", [3 / 7, -4 / 7]), ("L2", [3 / 5, -4 / 5])],
