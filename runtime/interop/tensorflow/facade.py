@@ -41,8 +41,8 @@ class Facade(ModuleType):
         elif self._target is None or name in _OF_MODULES:
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}", name=name, obj=self)
         else:
-            return getattr(self._target, name)
-        setattr(self, name, value)
+            value = getattr(self._target, name)
+        setattr(self, name, value)  # Keras reads a few names in each call of an operation
         return value
 
     def __dir__(self) -> list[str]:
