@@ -39,6 +39,9 @@ if TYPE_CHECKING:
 _TRIES = 3
 """Attempts before a run falls back to the plan, if other threads keep changing its variables."""
 
+_LARGE = 8 << 10
+"""The bytes of object files whose compilation leaves megabytes free. Less is soon used again by another one."""
+
 Compiled = Callable[[Sequence[Any]], Any]
 
 
@@ -341,7 +344,8 @@ class JitFunction(CompiledFunction):
         kernel = loader.kernel(mismatched, failed, self.fail)
         code = kernel.code
         unit.forget()
-        return_freed_memory()  # of the compiler: the first run needs new memory
+        if sum(map(len, files.values())) >= _LARGE:
+            return_freed_memory()  # of the compiler: the first run needs new memory
         if unit.overwritten:
             code = self._with_overwritten(code, unit.overwritten)  # also after a mismatch
         return code, kernel if native_call.is_available() else None

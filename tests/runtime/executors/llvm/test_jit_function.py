@@ -8,7 +8,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.executors import llvm
-from agc.runtime.executors.llvm import availability, compile_graph
+from agc.runtime.executors.llvm import availability, compile_graph, jit_function
 from agc.runtime.executors.llvm.call import ctypes_entry, native_call
 
 
@@ -159,3 +159,20 @@ def test_only_long_loops_release_the_gil() -> None:
 
     number = tf.TensorSpec([], tf.int32)
     assert [is_long(body, number) for body in (counted, twice)] == [False, True]
+
+
+@pytest.mark.parametrize(("length", "is_returned"), [(1, False), (40, True)])
+def test_the_memory_of_long_compilations_is_returned(
+    length: int, is_returned: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To return and to get the memory of a short one again takes a tenth of its time."""
+    returned = []
+    monkeypatch.setattr(jit_function, "return_freed_memory", lambda: returned.append(1))
+
+    def chain(x: Any) -> Any:
+        for k in range(length):
+            x = tf.exp(tf.cumsum(x) - k)
+        return x
+
+    tf.function(chain, jit_compile=True)(tf.ones([5]))
+    assert bool(returned) == is_returned
