@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from ..core.fp_errors import quietly
+from ..dtypes import DType
 from ..ir.graph import Constant, Operand, Operation, Value
 from ..ir.value_types import AnySpec, TensorType
 from ..ops.arrays.shape_ops import rank_of, size_of
@@ -19,6 +21,7 @@ from ..ops.framework.constant_results import computed
 from ..ops.framework.region_ops import CUSTOM
 from ..ops.state.print_and_assert import assert_true
 from ..ops.state.raise_op import raise_error
+from .errors import NeverRunsError, Reason
 
 LARGEST_FOLDED = 4096
 """The maximum number of elements of a folded result."""
@@ -37,7 +40,15 @@ def of_shapes(
     if not isinstance(spec, TensorType) or shape is None or (operation.op is size_of and None in shape):
         return None
     found = len(shape) if operation.op is rank_of else math.prod(size or 0 for size in shape)
-    return [Constant(np.array(found, spec.dtype.numpy_dtype))]
+    return [Constant(sizes(operation, found, spec.dtype))]
+
+
+def sizes(operation: Operation, numbers: Any, dtype: DType) -> Any:
+    """Return sizes as an array of the operation's dtype; NeverRunsError if it cannot hold them."""
+    try:
+        return np.array(numbers, dtype.numpy_dtype)
+    except OverflowError:
+        raise NeverRunsError(Reason(operation, f"{dtype.name} cannot hold {numbers}")) from None
 
 
 @quietly

@@ -15,8 +15,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from .. import dtypes
 from ..core.shapes import generalize, is_static
 from ..errors import OpError
@@ -33,7 +31,7 @@ from ..ops.state.print_and_assert import assert_true, print_texts
 from ..ops.state.raise_op import raise_error
 from . import list_contents
 from .affine_analysis import index_of, selected_sizes
-from .constants import OF_SHAPES, folded, of_shapes
+from .constants import OF_SHAPES, folded, of_shapes, sizes
 from .errors import CannotCompileError, NeverRunsError, Reason
 from .list_lengths import of_both, readers_first, sized
 
@@ -110,7 +108,7 @@ class _Writer:
         operation.op.set_elements(outputs, inputs, operation.attrs)
         if outputs and all(value.elements is not None and None not in value.elements for value in outputs):
             self.operations.pop()
-            return [Constant(np.array(v.elements, v.dtype.numpy_dtype).reshape(v.shape)) for v in outputs]
+            return [Constant(sizes(operation, v.elements, v.dtype).reshape(v.shape)) for v in outputs]
         return list_contents.taken(operation, inputs, outputs)
 
     def _sliced(self, operation: Operation, inputs: list[Operand], spec: Any) -> TensorType:

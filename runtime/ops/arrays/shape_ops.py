@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes
+from ... import dtypes, errors
 from ...core import shapes
 from ...core.conversion import convert_to_tensor
 from ...core.export import export
@@ -34,7 +34,7 @@ def shape(input: Any, out_type: Any = dtypes.int32, name: str | None = None) -> 
     tensor, kind = convert_to_tensor(input), dtypes.as_dtype(out_type or dtypes.int32)
     sizes = tensor.shape.sizes
     if shapes.is_static(sizes) and current() is not None:
-        return EagerTensor(np.array(sizes, kind.numpy_dtype))
+        return EagerTensor(_sizes(sizes, kind))
     return shape_of(tensor, kind, name)
 
 
@@ -53,7 +53,16 @@ def _(input: Array, out_type: dtypes.DType) -> shapes.Dims:
     return input.shape  # type: ignore[no-any-return]
 
 
-shape_of.kernel(lambda input, out_type: np.array(np.shape(input), out_type.numpy_dtype))
+shape_of.kernel(lambda input, out_type: _sizes(np.shape(input), out_type))
+
+
+def _sizes(sizes: Any, dtype: dtypes.DType) -> Array:
+    """Return sizes as an array; InvalidArgumentError if the dtype cannot hold them."""
+    try:
+        return np.array(sizes, dtype.numpy_dtype)
+    except OverflowError:
+        message = f"{dtype.name} cannot hold {sizes}: pass out_type=tf.int64"
+        raise errors.InvalidArgumentError(message) from None
 
 
 @export("size")
@@ -68,7 +77,7 @@ def size(input: Any, out_type: Any = dtypes.int32, name: str | None = None) -> A
     tensor, kind = convert_to_tensor(input), dtypes.as_dtype(out_type or dtypes.int32)
     count = tensor.shape.num_elements()
     if count is not None and current() is not None:
-        return EagerTensor(np.array(count, kind.numpy_dtype))
+        return EagerTensor(_sizes(count, kind))
     return size_of(tensor, kind, name)
 
 
@@ -82,7 +91,7 @@ def size_of(input: Input, out_type: DType = dtypes.int32, name: Name = None) -> 
     return TensorType(out_type, ())
 
 
-size_of.kernel(lambda input, out_type: out_type.as_numpy_dtype(np.size(input)))
+size_of.kernel(lambda input, out_type: _sizes(np.size(input), out_type)[()])
 
 
 @export("rank")

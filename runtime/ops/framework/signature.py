@@ -217,13 +217,20 @@ class Signature(OpDef):
         )
 
     def _integers(self, value: Any, position: int) -> Tensor:
-        """Return an integer tensor. Floating-point tensors in a list are cast, as a shape `[x, 2]` with one is.
+        """Return an integer tensor, of int64 if int32 cannot hold the numbers of Python in it.
 
-        So are empty arrays: `np.array([])` has the dtype float64.
+        Floating-point tensors in a list are cast, as a shape `[x, 2]` with one is. So are empty arrays:
+        `np.array([])` has the dtype float64.
         """
         if isinstance(value, np.ndarray) and value.dtype.kind == "f" and _is_empty(value):
             value = value.astype(np.int32)
-        tensor = self._tensor(value, position, _hint_of_integers(value))
+        hint = _hint_of_integers(value)
+        try:
+            tensor = self._tensor(value, position, hint)
+        except TypeError:
+            if hint is None or not _fits_int64(value):
+                raise
+            tensor = self._tensor(value, position, dtypes.int64)
         if tensor.dtype.is_floating and isinstance(value, (list, tuple)) and not _has_fraction(tensor):
             return late_binding.cast(tensor, dtypes.int32)
         if not tensor.dtype.is_integer:
@@ -261,6 +268,15 @@ def _hint_of_integers(value: Any) -> dtypes.DType | None:
         return dtypes.int32
     has_own = isinstance(value, (np.ndarray, np.generic)) or holds_tensor(value)
     return None if has_own else dtypes.int32
+
+
+def _fits_int64(value: Any) -> bool:
+    """Return whether a value is integers of Python that int64 can hold, such as a shape of more than 2^31 elements."""
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        return False  # a ragged list
+    return array.dtype == np.int64
 
 
 def _is_empty(value: Any) -> bool:
