@@ -44,7 +44,8 @@ def run(tmp_path):
     def start(*options, converted):
         (tmp_path / "model.py").write_text(MODEL)
         (tmp_path / "test_model.py").write_text(TESTS.replace("CONVERTED", str(converted)))
-        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *options]
+        others = [f"-pno:{name}" for name in ("cacheprovider", "xdist", "hypothesispytest", "jaxtyping")]
+        command = [sys.executable, "-m", "pytest", "-q", *others, *options]
         return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True).stdout
 
     return start
