@@ -13,7 +13,7 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from agc.autograph.errors import Diagnostic, Where
+from agc.autograph.errors import Diagnostic, Where, visible
 
 from . import error_manual
 
@@ -93,7 +93,7 @@ def annotation(diagnostic: Diagnostic) -> str:
     """
     where = diagnostic.where or Where("")
     fields = {
-        "file": where.file,
+        "file": visible(where.file),
         "line": where.line,
         "col": where.column,
         "endColumn": where.end_column,

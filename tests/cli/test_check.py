@@ -306,6 +306,13 @@ def test_sarif(inside, project):
     assert empty["runs"][0]["results"] == []
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such names")
+def test_annotations_contain_no_control_characters_of_names(inside, project):
+    project({"a\n::error::\x1b[31m.py": JUMP})
+    shown = inside("check", ".", "--format", "github").stdout
+    assert "\x1b" not in shown and shown.startswith("::error file=a%0A%3A%3Aerror%3A%3A␛[31m.py,line=6,")
+
+
 def test_annotations_for_github(inside, project):
     project({"a,b:c.py": JUMP, "traced.py": TRACED})
     lines = inside("check", "a,b:c.py", "traced.py", "--format", "github").stdout.splitlines()
