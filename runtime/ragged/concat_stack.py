@@ -185,6 +185,8 @@ def _tiled(value: Any, times: Any) -> Any:
 
 def reshaped(tensor: Any, shape: Any, name: str | None = None) -> Any:
     """Return the values in order as a tensor of this shape, which has no ragged axes."""
+    if isinstance(shape, RaggedTensor):
+        raise ValueError("reshape takes a vector of sizes as the shape, not a RaggedTensor")
     return reshape.reshape(tensor.flat_values, shape)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -140,7 +141,7 @@ def expand_dims(sp_input: Any, axis: Any = None, name: str | None = None) -> Spa
     """
     sparse = sparse_only(sp_input)
     rank = sparse.shape.rank
-    dim = -1 if axis is None else axis.__index__()
+    dim = -1 if axis is None else operator.index(axis)
     if rank is None:
         raise ValueError("expand_dims of a sparse tensor needs a known rank: set it with `set_shape`")
     if not -rank - 1 <= dim <= rank:

@@ -109,7 +109,7 @@ def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str | None = No
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 3], dtype=int32)>
     """
     whole, chosen = convert_to_tensor(tensor), convert_to_tensor(mask)
-    first, rank = 0 if axis is None else axis.__index__(), chosen.shape.rank
+    first, rank = 0 if axis is None else operator.index(axis), chosen.shape.rank
     if rank == 0:
         raise ValueError("mask cannot be scalar.")
     if rank is None:

@@ -209,7 +209,7 @@ def pool(
     window = shapes.as_dims(window_shape)
     assert window is not None
     n = len(window)
-    if pooling_type not in _POOLS:
+    if not isinstance(pooling_type, str) or pooling_type not in _POOLS:
         raise ValueError(f"Invalid `pooling_type`: {pooling_type!r}. Should be 'AVG' or 'MAX'")
     if not 1 <= n <= 3:
         raise ValueError(f"pool: `window_shape` must have 1, 2 or 3 numbers. Received: {window_shape!r}")

@@ -87,7 +87,7 @@ def _check(type: int, n: int | None, axis: int, norm: str | None) -> None:
         raise NotImplementedError(f"axis must be -1. Got: {axis}")
     if n is not None and n < 1:
         raise ValueError("n should be a positive integer or None")
-    if type not in (1, 2, 3, 4):
+    if type not in _INVERSE:  # by its hash: dtypes are equal to their numbers
         raise ValueError("Types I, II, III and IV (I)DCT are supported.")
     if norm not in (None, "ortho"):
         raise ValueError(f"Unknown normalization. Expected None or 'ortho', got: {norm}")

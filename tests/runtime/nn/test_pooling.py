@@ -122,3 +122,8 @@ def test_sizes_may_be_floats_without_a_fraction(two):
     )
     with pytest.raises(TypeError, match="expected an integer, got"):
         tf.nn.space_to_depth(x, two + 0.5)
+
+
+def test_a_type_of_pooling_that_is_no_text_is_refused():
+    with pytest.raises(ValueError, match="Invalid `pooling_type`"):
+        tf.nn.pool(tf.zeros([1, 4, 4, 1]), [2, 2], np.array(["MAX"]), strides=[1, 1])

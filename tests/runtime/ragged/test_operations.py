@@ -300,3 +300,13 @@ def test_operations_do_not_print_ragged_tensors(monkeypatch: pytest.MonkeyPatch)
     ragged = tf.ragged.constant([[1, 2], [3]])
     monkeypatch.setattr(tf.RaggedTensor, "__repr__", printed)
     assert (ragged + ragged).to_list() == [[2, 4], [6]]
+
+
+def test_shapes_and_axes_of_other_types_are_refused():
+    with pytest.raises(ValueError, match="reshape takes a vector of sizes"):
+        tf.reshape([1.0, 2.0], tf.ragged.constant([[1], [2]]))
+    message = "'complex' object cannot be interpreted as an integer"
+    with pytest.raises(TypeError, match=message):
+        tf.boolean_mask([1.0, 2.0], [True, False], axis=1j)
+    with pytest.raises(TypeError, match=message):
+        tf.sparse.expand_dims(tf.sparse.from_dense([1.0, 2.0]), axis=1j)

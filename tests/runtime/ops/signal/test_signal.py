@@ -240,3 +240,9 @@ def test_a_traced_spectrum_has_a_static_number_of_bins() -> None:
 
     traced = tf.function(spectrum, input_signature=[tf.TensorSpec([None, 16000])])
     assert traced(tf.zeros([2, 16000])).shape == (2, 16000 // 128 * 128)
+
+
+def test_a_dtype_is_no_type_of_a_cosine_transform():
+    """`tf.int32` is equal to its number, 3."""
+    with pytest.raises(ValueError, match="Types I, II, III and IV"):
+        tf.signal.idct([1.0, 2.0], tf.int32)
