@@ -76,8 +76,10 @@ def truncated_division(x: Any, y: Any) -> Any:
 
 def bucketize(input: Any, boundaries: Sequence[float]) -> Any:
     """Return how many boundaries each number reaches."""
-    x = tf.cast(input, tf.float64)
-    limits = tf.cast(tf.constant(list(boundaries), tf.float32), tf.float64)
+    x, numbers = tf.cast(input, tf.float64), np.array(list(boundaries), np.float32)
+    if not (numbers[:-1] <= numbers[1:]).all():
+        raise ValueError("Expected sorted boundaries")
+    limits = tf.constant(numbers, tf.float64)
     return tf.reshape(tf.searchsorted(limits, tf.reshape(x, [-1]), "right"), tf.shape(x))
 
 

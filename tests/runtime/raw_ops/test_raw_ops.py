@@ -214,6 +214,12 @@ def test_gradients_of_batch_normalization_count_its_moments_in(how: str) -> None
         np.testing.assert_allclose(found, value, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.parametrize("boundaries", [[1.0, 0.5], [0.0, float("nan"), 1.0]])
+def test_boundaries_that_are_not_sorted_are_refused(boundaries: list[float]) -> None:
+    with pytest.raises(ValueError, match="Expected sorted boundaries"):
+        tf.raw_ops.Bucketize(input=[1.0, 2.0], boundaries=boundaries)
+
+
 def test_axes_and_places_outside_and_empty_lists_are_refused() -> None:
     """They do not wrap around, as remainders would."""
     raw, places = tf.raw_ops, tf.constant([[1, 1], [0, 0]], tf.int64)
