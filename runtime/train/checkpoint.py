@@ -88,7 +88,8 @@ class Checkpoint:
             file_prefix: the path.
             options: `CheckpointOptions`, whose `experimental_format` may be TensorFlow's.
         """
-        prefix = _outside_of_functions("write", file_prefix)
+        refuse_in_functions("Checkpoint.write")
+        prefix = str(os.fspath(file_prefix))
         written_once(prefix, self._writing(prefix, options))
         return prefix
 
@@ -106,7 +107,8 @@ class Checkpoint:
 
         Returns the path for `restore`, such as "folder/ckpt-1".
         """
-        prefix = _outside_of_functions("save", file_prefix)
+        refuse_in_functions("Checkpoint.save")
+        prefix = str(os.fspath(file_prefix))
         counter = self._counter()
         counter._array = np.array(counter._array + 1)
         path = f"{prefix}-{int(counter._array)}"
@@ -127,7 +129,8 @@ class Checkpoint:
         Raises NotFoundError when there is no such checkpoint, DataLossError when it is damaged. For a value that
         does not fit its variable raises InvalidArgumentError (by its dtype) or ValueError (by its shape).
         """
-        prefix = _outside_of_functions("read", save_path)
+        refuse_in_functions("Checkpoint.read")
+        prefix = str(os.fspath(save_path))
         restoration = Restoration(checkpoint_format.read(prefix), prefix)
         if restoration.contents.nodes:
             restoration.match(self, 0)
@@ -139,6 +142,7 @@ class Checkpoint:
         """Restore what `save` saved, including the counter of saves. For None, restore nothing."""
         if save_path is None:
             return NothingRestored()
+        refuse_in_functions("Checkpoint.restore")
         status = self.read(save_path, options)
         self._counter()  # so that it gets its value now, and numbering continues
         return status
@@ -162,9 +166,9 @@ def _demand_trackable(name: str, value: Any) -> None:
         )
 
 
-def _outside_of_functions(what: str, path: Any) -> str:
+def refuse_in_functions(what: str) -> None:
+    """Raise NotImplementedError if a graph is being built."""
     if current() is not None:
         raise NotImplementedError(
-            f"Checkpoint.{what} writes or reads files now, not when a graph runs: call it outside of tf.function"
+            f"{what} writes or reads files now, not when a graph runs: call it outside of tf.function"
         )
-    return str(os.fspath(path))

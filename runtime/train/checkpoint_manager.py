@@ -10,7 +10,7 @@ from typing import Any
 from ..core.export import export
 from ..core.variable import Variable
 from . import checkpoint_format
-from .checkpoint import Checkpoint
+from .checkpoint import Checkpoint, refuse_in_functions
 from .checkpoint_state import CheckpointState
 from .restore import LoadStatus
 from .written_once import written_once
@@ -106,6 +106,7 @@ class CheckpointManager:
             checkpoint_number: the number to save under; default: a count of saves.
             check_interval: whether to wait for the interval; a step is never saved twice.
         """
+        refuse_in_functions("CheckpointManager.save")
         step = None if self._step_counter is None else int(self._step_counter.numpy())
         if not self._is_due(step, check_interval):
             return None

@@ -103,3 +103,19 @@ def test_new_checkpoints_are_seen_as_they_appear(checkpoint, tmp_path):
         if len(seen) < 3:
             manager.save()
     assert seen == ["ckpt-1", "ckpt-2", "ckpt-3"]
+
+
+def test_functions_of_graphs_refuse_by_the_name_of_the_call(tmp_path):
+    checkpoint = tf.train.Checkpoint(v=tf.Variable(1.0))
+    manager = tf.train.CheckpointManager(checkpoint, str(tmp_path), max_to_keep=2)
+    path = manager.save()
+    calls = {
+        "CheckpointManager.save": manager.save,
+        "Checkpoint.save": lambda: checkpoint.save(tmp_path / "other"),
+        "Checkpoint.restore": lambda: checkpoint.restore(path),
+        "Checkpoint.read": lambda: checkpoint.read(path),
+    }
+    for name, call in calls.items():
+        with pytest.raises(NotImplementedError, match=f"^{name} writes or reads files now"):
+            tf.function(call)()
+    assert manager.checkpoints == [path]
