@@ -22,7 +22,10 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from agc.autograph import api
+
 from .. import nest
+from ..ir.builder import current
 from ..ir.name_scopes import name_scope
 from . import trackable
 from .export import export
@@ -107,8 +110,9 @@ class Module:
 
         @functools.wraps(method)
         def scoped(self: Module, *args: Any, **kwargs: Any) -> Any:
+            called = method if current() is None else api.converted(method)
             with self.name_scope:
-                return method(self, *args, **kwargs)
+                return called(self, *args, **kwargs)
 
         return scoped
 

@@ -154,3 +154,21 @@ class TestNames:
             "outer/v:0", "outer/", "outer/inner/",
         )  # fmt: skip
         assert module.made() == module.made() == "outer/Variable:0"
+
+    def test_methods_of_a_name_scope_are_converted_with_what_they_call(self):
+        def halved(x):
+            if tf.reduce_sum(x) > 4.0:
+                x = x / 2.0
+            return x
+
+        class Shrinking(tf.Module):
+            @tf.Module.with_name_scope
+            def __call__(self, x, rounds):
+                if rounds == 0:
+                    return x
+                x = halved(x) if x > 0 else -x
+                return self(x, rounds - 1)
+
+        module = Shrinking()
+        run = tf.function(lambda x: module(x, 2))
+        assert [float(run(tf.constant(x))) for x in (16.0, 6.0, -2.0)] == [4.0, 3.0, 2.0]
