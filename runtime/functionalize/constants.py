@@ -58,7 +58,7 @@ def folded(
     """Return the results of a pure operation on constants, or None if it is not folded."""
     if operation.stateful or operation.regions or not all(isinstance(x, Constant) for x in inputs):
         return None
-    if not all(isinstance(spec, TensorType) and _size(spec) <= LARGEST_FOLDED for spec in specs):
+    if not all(map(is_foldable, specs)):
         return None
     if operation.op in (assert_true, raise_error, CUSTOM):
         return None
@@ -73,6 +73,11 @@ def folded(
         Constant(np.asarray(array, spec.dtype.numpy_dtype))  # type: ignore[union-attr]
         for array, spec in zip(arrays, specs, strict=True)
     ]
+
+
+def is_foldable(spec: AnySpec) -> bool:
+    """Return whether a result of this type is small enough to be folded."""
+    return isinstance(spec, TensorType) and _size(spec) <= LARGEST_FOLDED
 
 
 def _size(spec: TensorType) -> float:

@@ -31,7 +31,7 @@ from ..ops.state.print_and_assert import assert_true, print_texts
 from ..ops.state.raise_op import raise_error
 from . import list_contents
 from .affine_analysis import index_of, selected_sizes
-from .constants import OF_SHAPES, folded, of_shapes, sizes
+from .constants import OF_SHAPES, folded, is_foldable, of_shapes, sizes
 from .errors import CannotCompileError, NeverRunsError, Reason
 from .list_lengths import of_both, readers_first, sized
 
@@ -50,16 +50,17 @@ def specialized(graph: Graph, arguments: Sequence[AnySpec | Constant], with_size
     ]
     if are_same(operands, graph.inputs) and _is_final(graph):
         return graph
-    found = _Writer(with_sizes).region(graph, operands)
+    found = _Writer(with_sizes).region(graph, operands, is_whole=True)
     parts = [(each.inputs, each.operations, each.outputs) for each in (found, graph)]
     return graph if all(map(are_same, *parts)) else found
 
 
 def _is_final(graph: Graph) -> bool:
     """Return whether the types of all operations are final as long as the graph's inputs are unchanged."""
-    kinds = kinds_of(graph)
-    constant = [graph.operations[i] for i in kinds.constant]
-    return all(map(_says_all, kinds.first)) and all(map(_reads_values, constant))
+    for operation in graph.operations:
+        if Value not in map(type, operation.inputs) and _may_be_folded(operation):
+            return False
+    return all(map(_has_final_types, kinds_of(graph).first))
 
 
 def _input(value: Value, spec: AnySpec) -> Value:
@@ -70,14 +71,16 @@ def _input(value: Value, spec: AnySpec) -> Value:
 class _Writer:
     """Writes the specialized operations of one graph."""
 
-    def __init__(self, with_sizes: bool) -> None:
+    def __init__(self, with_sizes: bool, whole: Graph | None = None) -> None:
         self._with_sizes = with_sizes
+        self._whole = whole  # the graph, unless it is a region: regions may be written several times
+        self._inlined: Graph | None = None
         self.operations: list[Operation] = []
         self._makers: dict[Value, Operation] = {}
 
-    def region(self, graph: Graph, arguments: Sequence[Operand]) -> Graph:
+    def region(self, graph: Graph, arguments: Sequence[Operand], is_whole: bool = False) -> Graph:
         """Specialize a region for these arguments, as a separate graph."""
-        writer = _Writer(self._with_sizes)
+        writer = _Writer(self._with_sizes, graph if is_whole else None)
         outputs = writer.inlined(graph, arguments)
         inputs = [operand for operand in arguments if isinstance(operand, Value)]
         return Graph(graph.name, inputs, tuple(readers_first(writer.operations)), outputs)
@@ -85,14 +88,15 @@ class _Writer:
     def inlined(self, graph: Graph, arguments: Sequence[Operand]) -> list[Operand]:
         """Write a graph's operations for these arguments inline; return its outputs."""
         known: dict[Operand, Operand] = dict(zip(graph.inputs, arguments, strict=True))
+        outer, self._inlined = self._inlined, graph
         for operation in graph.live_operations():
             inputs = [known.get(operand, operand) for operand in operation.inputs]
             if _says_all(operation) and are_same(inputs, operation.inputs):
-                self.operations.append(operation)
-                self._makers.update(dict.fromkeys(operation.outputs, operation))
+                self._append(operation)
                 continue
             write = _STRUCTURES.get(operation.op, _Writer._plain)
             known.update(zip(operation.outputs, write(self, operation, inputs), strict=True))
+        self._inlined = outer
         return [known.get(operand, operand) for operand in graph.outputs]
 
     def _plain(self, operation: Operation, inputs: list[Operand]) -> Sequence[Operand]:
@@ -104,11 +108,13 @@ class _Writer:
         known = of_shapes(operation, inputs, specs) or folded(operation, inputs, specs)
         if known is not None:
             return known
-        outputs = self._add(operation, inputs, specs)
+        outputs = self._outputs(operation, specs)
         operation.op.set_elements(outputs, inputs, operation.attrs)
         if outputs and all(value.elements is not None and None not in value.elements for value in outputs):
-            self.operations.pop()
             return [Constant(sizes(operation, v.elements, v.dtype).reshape(v.shape)) for v in outputs]
+        if self._inlined is self._whole and all(map(_is_same, outputs, operation.outputs)):
+            outputs = [*operation.outputs]  # so that later operations stay as they are
+        self._append(with_parts(operation, inputs, (), outputs))
         return list_contents.taken(operation, inputs, outputs)
 
     def _sliced(self, operation: Operation, inputs: list[Operand], spec: Any) -> TensorType:
@@ -124,15 +130,20 @@ class _Writer:
         operation: Operation,
         inputs: Sequence[Operand],
         specs: Sequence[AnySpec],
-        regions: tuple[Graph, ...] = (),
+        regions: tuple[Graph, ...],
     ) -> list[Value]:
+        outputs = self._outputs(operation, specs)
+        self._append(with_parts(operation, inputs, regions, outputs))
+        return outputs
+
+    def _outputs(self, operation: Operation, specs: Sequence[AnySpec]) -> list[Value]:
         for spec in specs:
             _demand_known(operation, spec, self._with_sizes)
-        outputs = [Value(old.name, spec) for old, spec in zip(operation.outputs, specs, strict=True)]
-        made = with_parts(operation, inputs, regions, outputs)
-        self.operations.append(made)
-        self._makers.update(dict.fromkeys(outputs, made))
-        return outputs
+        return [Value(old.name, spec) for old, spec in zip(operation.outputs, specs, strict=True)]
+
+    def _append(self, operation: Operation) -> None:
+        self.operations.append(operation)
+        self._makers.update(dict.fromkeys(operation.outputs, operation))
 
     def _call(self, operation: Operation, inputs: list[Operand]) -> Sequence[Operand]:
         (callee,) = operation.regions
@@ -241,23 +252,34 @@ class _Blank(Constant):
 
 
 def _says_all(operation: Operation) -> bool:
+    """Return whether an operation is final as long as its inputs are unchanged."""
+    return _has_final_types(operation) and Value in map(type, operation.inputs)
+
+
+def _has_final_types(operation: Operation) -> bool:
     """Return whether the types of an operation are final as long as its inputs are unchanged."""
     op = operation.op
-    if operation.regions or op in OF_SHAPES:
+    if operation.regions or op in OF_SHAPES or not operation.inputs:
         return False
     for value in operation.outputs:
         if not _is_settled(value) or (op.known is not None and value.dtype.is_integer):
             return False
-    return _reads_values(operation)
+    return True
 
 
-def _reads_values(operation: Operation) -> bool:
-    return Value in map(type, operation.inputs)
+def _may_be_folded(operation: Operation) -> bool:
+    """Return whether all results of an operation are small enough to be folded."""
+    return all(is_foldable(value.spec) for value in operation.outputs)
 
 
 def _is_settled(value: Value) -> bool:
     spec = value.spec
     return isinstance(spec, TensorType) and is_static(spec.shape) and spec.dtype is not dtypes.string
+
+
+def _is_same(new: Value, old: Value) -> bool:
+    """Return whether all that is known of a result is known of the old one already."""
+    return _is_settled(old) and new.spec == old.spec and new.elements == old.elements
 
 
 def _filled_in(region: Graph, specs: Sequence[AnySpec]) -> Graph:

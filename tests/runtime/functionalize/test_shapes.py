@@ -53,3 +53,31 @@ def test_regions_are_rebuilt_for_their_own_inputs():
     graph = graph_of(tf.autograph.to_graph(counted), tf.TensorSpec([2]))
     found = specialized(graph, specs_of(graph))
     assert [value.spec.shape for value in found.outputs] == [(2,)]
+
+
+def test_operations_on_large_constants_are_unchanged():
+    large = np.linspace(0, 1, 5000, dtype=np.float32)
+    graph = graph_of(lambda x: x + tf.tanh(tf.constant(large)), tf.TensorSpec([5000]))
+    assert "tanh" in {operation.type for operation in graph.operations}
+    assert specialized(graph, specs_of(graph)) is graph
+
+
+def test_readers_of_a_folded_constant_keep_their_results():
+    def scaled(x):
+        return tf.exp(tf.tanh(x * (1.0 / tf.cast(tf.size(x), tf.float32))))
+
+    graph = graph_of(scaled, tf.TensorSpec([2, 3]))
+    found = specialized(graph, specs_of(graph))
+    changed = [each.type for each in found.operations if each not in graph.operations]
+    assert changed == ["multiply"]
+    assert "size" not in {each.type for each in found.operations}
+    (reader,) = (each for each in graph.operations if each.type == "multiply")
+    assert Constant not in map(type, reader.inputs)  # the graph itself is unchanged
+
+
+def test_results_of_a_function_that_is_called_twice_are_distinct():
+    inner = tf.function(lambda x: tf.exp(x * (1.0 / tf.cast(tf.size(x), tf.float32))))
+    graph = graph_of(lambda x, y: inner(x) + inner(y), *[tf.TensorSpec([2, 3])] * 2)
+    found = specialized(graph, specs_of(graph))
+    results = [value for each in found.operations for value in each.outputs]
+    assert len(results) == len(set(results))
