@@ -90,9 +90,11 @@ class ByPattern(Generic[T]):
         if self._is_closed:
             return None
         self._seen = (*self._seen[1 - MOST_SHAPES :], shapes)
+        if len(self._seen) <= MOST_STATIC:
+            return None
         found = pattern_of(self._seen, shapes)
         pattern = tuple(shapes[i] if i in self._fixed else found[i] for i in range(len(shapes)))
-        return pattern if len(self._seen) > MOST_STATIC and pattern != shapes else None
+        return None if pattern == shapes else pattern
 
     def add(self, pattern: Shapes, value: T) -> None:
         """Set the value of a pattern."""

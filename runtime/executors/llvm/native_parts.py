@@ -118,11 +118,11 @@ def _has_code(operation: Operation) -> bool:
     if operation.op.has(COLLECTIVE) or is_compiled_call(operation):
         return False
     return (
-        element_rule(operation.op) is not None
+        VariableType in [type(operand.spec) for operand in operation.inputs]
+        or element_rule(operation.op) is not None
         or operation.type in LOWERINGS
-        or has_kernel(operation)
         or operation.op.has(DRAWS_RANDOM)
-        or any(isinstance(operand.spec, VariableType) for operand in operation.inputs)
+        or has_kernel(operation)
     )
 
 
