@@ -1,4 +1,4 @@
-"""Find the functions of the BLAS that NumPy was built with: GEMM, and TRSM, which solves triangular systems.
+"""Find the functions of the BLAS that NumPy was built with: GEMM, GEMV, and TRSM, which solves triangular systems.
 
     scipy_cblas_sgemm64_           the OpenBLAS in NumPy's wheels, with 64-bit integers
     cblas_sgemm$NEWLAPACK$ILP64    Apple's Accelerate
@@ -40,11 +40,15 @@ _UPPER, _LOWER, _NON_UNIT, _LEFT = 121, 122, 131, 141
 
 
 class Gemm(NamedTuple):
-    """A BLAS function: `symbol` is its name in compiled code, `bits` the width of its integers."""
+    """A BLAS function: `symbol` is its name in compiled code, `bits` the width of its integers.
+
+    `vector` is the address of the library's GEMV, which multiplies a matrix by a vector; 0 if it has none.
+    """
 
     symbol: str
     address: int
     bits: int
+    vector: int = 0
 
 
 @functools.cache
@@ -56,9 +60,14 @@ def find(dtype: dtypes.DType) -> Gemm | None:
     for library, (name, bits) in itertools.product(libraries(), _NAMES):
         function = getattr(library, name.format(f"{letter}gemm"), None)
         if function is not None and _multiplies(function, dtype, bits):
-            address = ctypes.cast(function, ctypes.c_void_p).value
-            return Gemm(f"agc_{letter}gemm", address or 0, bits)
+            vector = getattr(library, name.format(f"{letter}gemv"), None)
+            return Gemm(f"agc_{letter}gemm", _address(function), bits, _address(vector))
     return None
+
+
+def _address(function: Any) -> int:
+    """Return the address of a function of a library, 0 for None."""
+    return 0 if function is None else ctypes.cast(function, ctypes.c_void_p).value or 0
 
 
 Solver: TypeAlias = Callable[[Any, Any, bool], None]

@@ -30,8 +30,13 @@ def with_blas() -> Any:
     if native is None or functions[0] is None:
         return None
     bits = functions[0].bits
-    gemm = [found.address if found is not None and found.bits == bits else 0 for found in functions]
-    native.bind(*gemm, bits, *blas_limit.addresses())
+    usable = [
+        found if found is not None and found.bits == bits else blas.Gemm("", 0, bits) for found in functions
+    ]
+    native.bind(
+        *(found.address for found in usable), *(found.vector for found in usable[:2]),
+        bits, *blas_limit.addresses(),
+    )  # fmt: skip
     if blas_limit.can_limit():
         blas_limit.share(addresses()["begin_limit"], addresses()["end_limit"])
     return native

@@ -9,7 +9,8 @@
 
    The number of parts depends on the sizes alone, and so does the result. It grows with the cube root of the work: BLAS
    packs the rows and columns of each part anew, and the packing takes more of the time the smaller the parts are.
-   Products of few rows get small parts, which OpenBLAS multiplies without packing. */
+   Products of few rows get small parts, which OpenBLAS multiplies without packing. Products with a vector use GEMV,
+   which reads the matrix once. */
 
 #include "../core/numpy_2.h"
 
@@ -19,6 +20,7 @@
 #define WAKES (1 << 21)    /* multiplications from which sleeping threads are woken */
 #define FEW 48             /* rows up to which parts are as small as UNPACKED */
 #define UNPACKED 1000000   /* multiplications up to which OpenBLAS packs nothing */
+#define VECTOR 9216        /* multiplications up to which OpenBLAS uses one thread for a vector */
 
 enum Kind { SINGLE, DOUBLE, COMPLEX, DOUBLE_COMPLEX };
 
@@ -40,7 +42,8 @@ typedef struct {
 
 static struct {
     void *gemm[4]; /* by kind */
-    int bits;      /* of its integers */
+    void *gemv[2]; /* by kind: real numbers */
+    int bits;      /* of their integers */
     int (*get)(void);
     void (*put)(int);
     int64_t *limit; /* kernels/blas_limit.py: a spin lock, the number of users, the threads before the first one */
@@ -103,6 +106,32 @@ typedef struct {
 #define MULTIPLY(factor, one, zero)                                                                               \
     (blas.bits == 64 ? CALL(factor, int64_t, one, zero) : CALL(factor, int32_t, one, zero))
 
+#define CALL_VECTOR(factor, whole)                                                                                \
+    ((void (*)(int, int, whole, whole, factor, const void *, whole, const void *, whole, factor, void *,          \
+               whole))blas.gemv[s->kind])(101, 111 + is_turned, (whole)(is_turned ? s->k : size),                 \
+                                          (whole)(is_turned ? size : s->k), 1, matrix, (whole)LEAD(lead), vector, \
+                                          (whole)LEAD(step), 0, c, (whole)(is_row ? 1 : s->c_lead))
+
+/* GEMV leaves a result alone if there is nothing to add, so `k` must not be 0. */
+static int has_vector(const Sizes *s)
+{
+    return s->kind <= DOUBLE && blas.gemv[s->kind] != NULL && s->k > 0 && (s->m == 1 || s->n == 1);
+}
+
+/* Multiply a row by the second matrix, or the first matrix by a column. */
+static void multiply_vector(const Sizes *s, int64_t m, int64_t n, const char *a, const char *b, char *c)
+{
+    int is_row = s->m == 1;
+    const char *matrix = is_row ? b : a, *vector = is_row ? a : b;
+    int64_t size = is_row ? n : m, lead = is_row ? s->b_lead : s->a_lead;
+    int is_turned = is_row == ((is_row ? s->b_flag : s->a_flag) == 111);
+    int64_t step = is_row ? (s->a_flag == 111 ? 1 : s->a_lead) : (s->b_flag == 111 ? s->b_lead : 1);
+    if (s->kind == SINGLE && blas.bits == 64) CALL_VECTOR(float, int64_t);
+    else if (s->kind == SINGLE) CALL_VECTOR(float, int32_t);
+    else if (blas.bits == 64) CALL_VECTOR(double, int64_t);
+    else CALL_VECTOR(double, int32_t);
+}
+
 static void compute(void *around, int64_t number, int64_t end)
 {
     static const float ones[] = {1, 0}, zeros[] = {0, 0};
@@ -117,6 +146,10 @@ static void compute(void *around, int64_t number, int64_t end)
         char *a = p->a + (outer * s->a_outer + inner * s->a_inner + row * s->a_row) * bytes;
         char *b = p->b + (outer * s->b_outer + inner * s->b_inner + column * s->b_column) * bytes;
         char *c = p->c + (outer * s->c_outer + inner * s->c_inner + row * s->c_lead + column) * bytes;
+        if (has_vector(s)) {
+            multiply_vector(s, m, n, a, b, c);
+            continue;
+        }
         switch ((enum Kind)s->kind) {
         case SINGLE: MULTIPLY(float, 1, 0); break;
         case DOUBLE: MULTIPLY(double, 1, 0); break;
@@ -151,7 +184,7 @@ static void compute_all(char *a, char *b, char *c, const Sizes *s)
     p.across = (s->n + p.columns - 1) / p.columns;
     p.grid = (s->m + p.rows - 1) / p.rows * p.across;
     int64_t parts = p.grid * s->count;
-    int is_limited = p.rows * p.columns * s->k > SHARED;
+    int is_limited = p.rows * p.columns * s->k > (has_vector(s) ? VECTOR : SHARED);
     if (is_limited) begin_limit();
     if (blas.put && total >= SHARED && parts > 1 && s->threads > 1)
         run_parts(compute, &p, parts, s->threads, s->is_repeated || total >= WAKES);
@@ -271,10 +304,12 @@ static PyObject *multiply(PyObject *module, PyObject *const *arguments, Py_ssize
 
 static PyObject *bind(PyObject *module, PyObject *arguments)
 {
-    unsigned long long gemm[4], get, put, limit;
-    if (!PyArg_ParseTuple(arguments, "KKKKiKKK", gemm, gemm + 1, gemm + 2, gemm + 3, &blas.bits, &get, &put, &limit))
+    unsigned long long gemm[4], gemv[2], get, put, limit;
+    if (!PyArg_ParseTuple(arguments, "KKKKKKiKKK", gemm, gemm + 1, gemm + 2, gemm + 3, gemv, gemv + 1, &blas.bits,
+                          &get, &put, &limit))
         return NULL;
     for (int kind = 0; kind < 4; kind++) blas.gemm[kind] = (void *)(uintptr_t)gemm[kind];
+    for (int kind = 0; kind < 2; kind++) blas.gemv[kind] = (void *)(uintptr_t)gemv[kind];
     blas.get = (int (*)(void))(uintptr_t)get;
     blas.put = (void (*)(int))(uintptr_t)put;
     blas.limit = (int64_t *)(uintptr_t)limit;
@@ -293,7 +328,7 @@ static PyObject *addresses(PyObject *module, PyObject *nothing)
 
 static PyMethodDef functions[] = {
     {"bind", bind, METH_VARARGS,
-     "bind(sgemm, dgemm, cgemm, zgemm, bits, get, put, limit)\n--\n\nSet the addresses of BLAS."},
+     "bind(sgemm, dgemm, cgemm, zgemm, sgemv, dgemv, bits, get, put, limit)\n--\n\nSet the addresses of BLAS."},
     {"addresses", addresses, METH_NOARGS, "addresses()\n--\n\nReturn those of the functions for compiled code."},
     {"multiply", (PyCFunction)(void (*)(void))multiply, METH_FASTCALL,
      "multiply(a, b, out, threads)\n--\n\nReturn the product; None for arrays that are left to NumPy."},

@@ -214,9 +214,6 @@ class Product:
 
     def _by_blas(self, gemm: blas.Gemm, a: Register, b: Register, c: Register) -> None:
         """Emit one call, or several calls of some rows each, so that Ctrl-C can end the run between them."""
-        if self.m == 1 != self.n and self.b.turned and self.dtype.kind == "f":
-            self._as_column()._by_blas(gemm, b, a, c)
-            return
         work = 1 if is_sized((self.m, self.n, self.k)) else self.size
         if work < PATIENCE:
             self._call(gemm, self.m, a, b, c)
@@ -227,12 +224,6 @@ class Product:
             here = self._beyond(a, first * down), b, self._beyond(c, first * self.n)
             with unless_interrupted(self.e, work):
                 self._call(gemm, min(rows, self.m - first), *here)
-
-    def _as_column(self) -> Product:
-        """Return the transpose of a product of one row: one column, for which BLAS reads the matrix in order."""
-        batch = self.batch._replace(a=self.batch.b, b=self.batch.a)
-        matrix, column = Factor(self.b.node), Factor(self.a.node, not self.a.turned)
-        return Product(self.e, matrix, column, self.dtype, self.n, batch)
 
     def _beyond(self, address: Register, elements: int) -> Register:
         offset = self.e.word(elements * self.dtype.size)

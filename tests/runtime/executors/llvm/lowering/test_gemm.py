@@ -130,6 +130,16 @@ def test_blas_multiplies_all_sizes_and_layouts(dtype: str, monkeypatch: pytest.M
     check_sizes(dtype, [size for size in sizes for _ in TURNED], TURNED * len(sizes))
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64"])
+def test_rows_and_columns_of_all_layouts(dtype: str) -> None:
+    """A row times a matrix and a matrix times a column, in one part and in several, alone and in a batch."""
+    sizes = ((1, 700, 90), (700, 1, 90), (1, 5000, 300), (5000, 1, 300), (1, 1, 20_000))
+    check_sizes(dtype, [size for size in sizes for _ in TURNED], TURNED * len(sizes))
+    rows, matrices = numbers(dtype, 3, 2, 1, 150), numbers(dtype, 2, 150, 130)
+    check(tf.matmul, rows, matrices)
+    check(lambda a, b: tf.matmul(a, b, transpose_a=True, transpose_b=True), matrices, rows)
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize(("first", "second"), TURNED)
 def test_results_do_not_depend_on_the_number_of_threads(
@@ -138,7 +148,7 @@ def test_results_do_not_depend_on_the_number_of_threads(
     """Parts are fixed, of one matrix and of a batch."""
     pairs = [
         (numbers(dtype, *((k, m) if first else (m, k))), numbers(dtype, *((n, k) if second else (k, n))))
-        for m, n, k in ((300, 310, 320), (32, 512, 128))
+        for m, n, k in ((300, 310, 320), (32, 512, 128), (1, 4000, 300), (4000, 1, 300))
     ]
     batch = numbers(dtype, 9, 70, 70)
 
@@ -215,7 +225,14 @@ def test_products_of_dynamic_size(dtype: str, with_blas: bool, request: pytest.F
     def products(a: Any, limit: Any) -> Any:
         some = a[a[:, 0] > limit]
         inner = tf.matmul(some, some, transpose_a=True)
-        return tf.reduce_sum(inner), inner, tf.matmul(some, a[:20], transpose_b=True), tf.matmul(some, a[:9])
+        row = tf.matmul(some[:, :1], some, transpose_a=True)
+        return (
+            tf.reduce_sum(inner),
+            inner,
+            row,
+            tf.matmul(some, a[:20], transpose_b=True),
+            tf.matmul(some, a[:9]),
+        )
 
     graph = tf.function(products).get_concrete_function(a, a[0, 0]).graph
     native = JitFunction(graph)
