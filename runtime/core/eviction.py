@@ -6,13 +6,14 @@
 
 from __future__ import annotations
 
-import random
-from typing import Any
+import functools
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from random import Random
 
 SELDOM = 32
 """The number of new keys that come on average before one of them replaces another key."""
-
-_choices = random.Random(0)  # not the generator of programs, whose numbers must not change
 
 
 def takes_new(cache: dict[Any, Any], most: int) -> bool:
@@ -23,7 +24,7 @@ def takes_new(cache: dict[Any, Any], most: int) -> bool:
     if len(cache) < most:
         return True
     key = _random_key(cache)
-    if cache.get(key) is not None and _choices.random() * SELDOM >= 1:
+    if cache.get(key) is not None and _choices().random() * SELDOM >= 1:
         return False
     cache.pop(key, None)
     return True
@@ -37,4 +38,12 @@ def make_room(cache: dict[Any, Any], most: int) -> None:
 
 def _random_key(cache: dict[Any, Any]) -> Any:
     keys = list(cache)  # no iterator, which fails if another thread adds an entry
-    return keys[int(_choices.random() * len(keys))]
+    return keys[int(_choices().random() * len(keys))]
+
+
+@functools.cache
+def _choices() -> Random:
+    """Return a generator that is not the one of programs, whose numbers must not change."""
+    from random import Random  # imported at first use: few caches are ever full
+
+    return Random(0)

@@ -7,7 +7,7 @@ import sys
 
 FORGOTTEN = (
     ("agc.runtime.kernels.random.seeds", "set_seed", (None,)),
-    ("agc.runtime.core.eviction", "_choices.seed", (0,)),
+    ("agc.runtime.core.eviction", "_choices.cache_clear", ()),
     ("agc.runtime.autodiff.eager_gradients", "_runs.runs.clear", ()),
     ("agc.runtime.autodiff.tape_plans", "_runs.runs.clear", ()),
     ("agc.runtime.autodiff.tape_plans", "_plans.clear", ()),
