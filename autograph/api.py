@@ -38,7 +38,7 @@ from .options.features import USUAL, Feature, Features, options_of
 from .options.loop_options import set_loop_options
 from .options.verbosity import set_verbosity, trace
 from .policy import do_not_convert, is_library_file, is_user_class, is_user_code, with_own_code
-from .traceback_filter import filter_tracebacks, leaves_no_trace
+from .traceback_filter import filter_function, filter_tracebacks, leaves_no_trace
 
 if TYPE_CHECKING:
     from .conversion.converter import Converter
@@ -50,7 +50,8 @@ __all__ = [
     "install_import_hook",
     "Feature", "options_of", "set_loop_options", "set_verbosity", "trace",
     "ConversionError", "StagingError", "SideEffectWarning", "Diagnostic", "Note", "Where",
-    "strip_frames", "filter_tracebacks", "leave_no_trace", "keeps_frames", "is_own_file", "converted", "unconverted",
+    "strip_frames", "filter_function", "filter_tracebacks", "leave_no_trace", "keeps_frames", "is_own_file",
+    "converted", "unconverted",
     "converting_reachable", "checking_may_alias", "is_user_class", "is_user_code", "is_library_file",
     "with_own_code", "convert_packages", "leave_packages", "conversions", "Conversion",
     "cell_name", "shown_path", "for_loop",

@@ -20,7 +20,7 @@ import re
 import sys
 import types
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from .errors import is_own_file, is_own_frame, keeps_frames, leave_no_trace, strip_frames
@@ -74,11 +74,24 @@ def filter_tracebacks(package: str, loaded: str = "") -> None:
                 continue
             if name == loaded or not getattr(getattr(module, "__spec__", None), "_initializing", False):
                 _DONE.add(name)
-                _filter_members(vars(module))
+                members = list(vars(module).items())
+                if name.startswith(_INTERNAL):
+                    members = [item for item in members if type(item[1]) is not types.FunctionType]
+                _filter_members(members)
 
 
-def _filter_members(members: Mapping[str, Any]) -> None:
-    for name, member in list(members.items()):
+def filter_function(function: object) -> None:
+    """Let a public function, or an operation, filter the tracebacks that leave it."""
+    if sys.version_info < _UNKNOWN and not isinstance(function, type):
+        _filter_members([("", function)])
+
+
+def _is_function(constant: object) -> bool:
+    return type(constant) is types.CodeType and not constant.co_name.startswith("<")
+
+
+def _filter_members(members: Iterable[tuple[str, Any]]) -> None:
+    for name, member in members:
         kind: Any = type(member)
         if kind is types.FunctionType:
             if not name.startswith("_") or name.endswith("__") or name in _CALLED_BY_C:
@@ -87,10 +100,10 @@ def _filter_members(members: Mapping[str, Any]) -> None:
             if member not in _CLASSES:
                 _CLASSES.add(member)
                 if is_own_file(getattr(sys.modules.get(member.__module__), "__file__", None) or ""):
-                    _filter_members(vars(member))
+                    _filter_members(list(vars(member).items()))
         else:
             for part in _PARTS[kind]:
-                _filter_members({name: getattr(member, part)})
+                _filter_members([(name, getattr(member, part))])
 
 
 class _Parts(dict[type, tuple[str, ...]]):
@@ -113,10 +126,7 @@ def _filtered(code: types.CodeType) -> types.CodeType:
     """Return `code` with the handler for its whole body, and for the functions that it defines."""
     constants = code.co_consts
     if types.CodeType in map(type, constants):
-        constants = tuple(
-            _filtered(c) if type(c) is types.CodeType and not c.co_name.startswith("<") else c
-            for c in constants
-        )
+        constants = tuple(_filtered(c) if _is_function(c) else c for c in constants)
     return _with_handler(code, constants, _filter)
 
 
@@ -276,6 +286,21 @@ _COMPILER = tuple(
     )
 )
 """Modules whose functions only other modules of agc call, and those of autograph, which filters packages by name."""
+_INTERNAL = tuple(
+    f"agc.runtime.{package}."
+    for package in (
+        "autodiff",
+        "composite",
+        "control_flow",
+        "core",
+        "executors",
+        "kernels",
+        "ops",
+        "python_semantics",
+        "tracing",
+    )
+)
+"""Modules whose public functions are declared with `@export`; programs call no others, but methods of all classes."""
 _DONE: set[str] = set()
 _CLASSES: set[type] = set()
 _UNKNOWN = (3, 15)  # the first version that may have another form of bytecode; tracebacks stay whole there

@@ -13,6 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from agc.autograph import api
+
 T = TypeVar("T")
 
 EXPORTED: dict[str, Any] = {}
@@ -39,4 +41,5 @@ def _recorded(value: T, names: tuple[str, ...]) -> T:
         if name in EXPORTED:
             raise ValueError(f"tf.{name} is declared twice")
         EXPORTED[name] = value
+    api.filter_function(value)
     return value

@@ -13,8 +13,10 @@ import numpy as np
 import pytest
 from agc import autograph
 from agc.autograph import traceback_filter
+from agc.runtime.core import shapes
 from agc.runtime.core.call_slot import CallSlot
 from agc.runtime.ir import source_location
+from agc.runtime.ops.framework import static_values
 from support.versions import converted_version
 
 KERAS = os.path.dirname(importlib.util.find_spec("keras").origin) + os.sep
@@ -289,6 +291,13 @@ def test_decorated_functions_keep_their_attributes():
         code = function.__code__
         assert inspect.getsource(function).lstrip().startswith(("def ", "@"))
         assert max(line or 0 for _, _, line in code.co_lines()) >= code.co_firstlineno
+
+
+def test_functions_that_no_program_calls_have_no_handler():
+    """A handler takes time when a module is imported. Methods have one: programs may get objects of all classes."""
+    assert traceback_filter._filter not in static_values.known_elements.__code__.co_consts
+    assert traceback_filter._filter not in shapes.merge.__code__.co_consts
+    assert traceback_filter._filter in shapes.TensorShape.merge_with.__code__.co_consts
 
 
 def test_modules_that_another_thread_imports_are_filtered_later(monkeypatch):
