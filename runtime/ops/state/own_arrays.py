@@ -29,8 +29,16 @@ def own_array(variable: Any, old: Any = None, otherwise: Any = None) -> Any:
 
     `old` is a local variable of the caller that may have this array as well, and that is not read any more.
     """
-    found = _unshared(variable, old, _MOST)
-    return found if found is not None and is_alone() else otherwise
+    state = vars(variable)
+    array = state.get("_array")
+    if type(array) is not np.ndarray or array.nbytes < LARGE or "_held" in state:
+        return otherwise
+    most = _OF_A_LOCAL + 1 + (old is array)  # `array` here, the variable, and the caller's `old`
+    del old  # Python 3.14 borrows arguments from the caller, older versions count them once more
+    if sys.getrefcount(array) > most or weakref.getweakrefcount(array):
+        return otherwise
+    flags = array.flags
+    return array if flags.owndata and flags.writeable and flags.c_contiguous and is_alone() else otherwise
 
 
 def is_alone() -> bool:
@@ -44,36 +52,10 @@ def is_alone() -> bool:
     )
 
 
-def _unshared(variable: Any, old: Any, most: tuple[int, int]) -> Any:
-    """Return the array of a variable if it has at most so many references, without and with `old`; else None."""
-    state = vars(variable)
-    array = state.get("_array")
-    if type(array) is not np.ndarray or array.nbytes < LARGE or "_held" in state:
-        return None
-    if sys.getrefcount(array) > most[old is array] or weakref.getweakrefcount(array):
-        return None
-    flags = array.flags
-    return array if flags.owndata and flags.writeable and flags.c_contiguous else None
+def _of_a_local() -> int:
+    """Return how many references Python counts for an object that only a local variable has."""
+    new = object()
+    return sys.getrefcount(new)
 
 
-class _Example:
-    """An object with an array, as a variable has it."""
-
-    def __init__(self) -> None:
-        self._array = np.empty(LARGE, np.uint8)
-
-
-def _least(variable: Any, old: Any = None) -> int:
-    """Return the references of an array that nothing else has: how many a call takes depends on Python's version."""
-    return next(most for most in range(100) if _unshared(variable, old, (most, most)) is not None)
-
-
-def _references() -> tuple[int, int]:
-    example = _Example()
-    old = example._array
-    with_old = _least(example, old)
-    del old
-    return _least(example), with_old
-
-
-_MOST = _references()
+_OF_A_LOCAL = _of_a_local()  # 2, or 1 where an argument does not count
