@@ -42,7 +42,8 @@ _UPPER, _LOWER, _NON_UNIT, _LEFT = 121, 122, 131, 141
 class Gemm(NamedTuple):
     """A BLAS function: `symbol` is its name in compiled code, `bits` the width of its integers.
 
-    `vector` is the address of the library's GEMV, which multiplies a matrix by a vector; 0 if it has none.
+    `vector` is the address of the library's GEMV for real numbers, which multiplies a matrix by a vector; 0 if there is
+    none.
     """
 
     symbol: str
@@ -61,13 +62,11 @@ def find(dtype: dtypes.DType) -> Gemm | None:
         function = getattr(library, name.format(f"{letter}gemm"), None)
         if function is not None and _multiplies(function, dtype, bits):
             vector = getattr(library, name.format(f"{letter}gemv"), None)
-            return Gemm(f"agc_{letter}gemm", _address(function), bits, _address(vector))
+            if vector is None or dtype.kind == "c" or not _multiplies_vector(vector, dtype, bits):
+                vector = ctypes.c_void_p()
+            addresses = [ctypes.cast(each, ctypes.c_void_p).value or 0 for each in (function, vector)]
+            return Gemm(f"agc_{letter}gemm", addresses[0], bits, addresses[1])
     return None
-
-
-def _address(function: Any) -> int:
-    """Return the address of a function of a library, 0 for None."""
-    return 0 if function is None else ctypes.cast(function, ctypes.c_void_p).value or 0
 
 
 Solver: TypeAlias = Callable[[Any, Any, bool], None]
@@ -129,7 +128,7 @@ def libraries() -> Iterator[Any]:
 def _multiplies(function: Any, dtype: dtypes.DType, bits: int) -> bool:
     """Return whether a function computes the product of two small matrices, the second one transposed."""
     a, b = (np.arange(start, start + 6).reshape(2, 3).astype(dtype.numpy_dtype) for start in (1, 2))
-    c = np.zeros((2, 2), dtype.numpy_dtype)
+    c = np.full((2, 2), np.nan, dtype.numpy_dtype)  # which is overwritten, not multiplied by 0
     whole = ctypes.c_int64 if bits == 64 else ctypes.c_int32
     one, zero = np.ones((), dtype.numpy_dtype), np.zeros((), dtype.numpy_dtype)
     factor: Any = ctypes.c_float if dtype is dtypes.float32 else ctypes.c_double
@@ -145,3 +144,18 @@ def _multiplies(function: Any, dtype: dtypes.DType, bits: int) -> bool:
         factors[1], ctypes.c_void_p(c.ctypes.data), whole(2),
     )  # fmt: skip
     return bool((c == a @ b.T).all())
+
+
+def _multiplies_vector(function: Any, dtype: dtypes.DType, bits: int) -> bool:
+    """Return whether a function computes the product of a small matrix and a vector."""
+    a, x = np.arange(6).reshape(2, 3).astype(dtype.numpy_dtype), np.arange(3).astype(dtype.numpy_dtype)
+    y = np.full(2, np.nan, dtype.numpy_dtype)
+    whole = ctypes.c_int64 if bits == 64 else ctypes.c_int32
+    factor: Any = ctypes.c_float if dtype is dtypes.float32 else ctypes.c_double
+    function.restype = None
+    function(
+        ctypes.c_int(ROWS_FIRST), ctypes.c_int(AS_IT_IS), whole(2), whole(3),
+        factor(1), ctypes.c_void_p(a.ctypes.data), whole(3), ctypes.c_void_p(x.ctypes.data), whole(1),
+        factor(0), ctypes.c_void_p(y.ctypes.data), whole(1),
+    )  # fmt: skip
+    return bool((y == a @ x).all())
