@@ -7,6 +7,8 @@ b"GIF8…"         ⇒      uint8 [frames, height, width, 3]
 from __future__ import annotations
 
 import io
+import struct
+import zlib
 from typing import Any
 
 import numpy as np
@@ -78,6 +80,8 @@ def decoded(content: bytes, channels: int, is_wide: bool, ratio: int = 1, lenien
     Raises InvalidArgumentError for invalid and too large images.
     """
     kind = format_of(content)
+    if kind == "PNG":
+        _check_png(content)
     end_of_image = b"\xff\xd9" if lenient and kind == "JPEG" else b""
     image = opened(content + end_of_image, kind)
     try:
@@ -94,6 +98,24 @@ def decoded(content: bytes, channels: int, is_wide: bool, ratio: int = 1, lenien
     if is_wide and pixels.dtype == np.uint8:  # TensorFlow shifts numbers of 8 bits, but those of PNG
         return pixels.astype(np.uint16) * np.uint16(257 if kind == "PNG" else 256)
     return pixels
+
+
+def _check_png(content: bytes) -> None:
+    """Raise InvalidArgumentError if a checksum of pixels is wrong, which Pillow ignores, or the end is missing."""
+    position, kind = 8, b""
+    while kind != b"IEND":
+        head = content[position : position + 8]
+        size, kind = struct.unpack(">I4s", head) if len(head) == 8 else (0, b"")
+        end = position + 8 + size
+        checksum = content[end : end + 4]
+        if len(checksum) < 4:
+            raise errors.InvalidArgumentError(f"Invalid PNG data, size {len(content)} (it breaks off)")
+        is_needed = kind[:1].isupper()
+        if is_needed and zlib.crc32(memoryview(content)[position + 4 : end]) != int.from_bytes(checksum):
+            raise errors.InvalidArgumentError(
+                f"Invalid PNG data, size {len(content)} (wrong checksum at byte {end})"
+            )
+        position = end + 4
 
 
 def _frames(image: Any, channels: int) -> Array:
@@ -120,7 +142,7 @@ def _jpeg(image: Any, channels: int, ratio: int) -> Array:
     width, height = image.size
     check_size(image, 4)
     if mode == "L" or ratio > 1:
-        image.draft(mode, (-(-width // ratio), -(-height // ratio)))
+        image.draft(mode, (width / ratio, height / ratio))  # a rounded size may be reached by another ratio
     return _array(image.convert(mode))
 
 

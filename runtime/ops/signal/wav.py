@@ -101,13 +101,18 @@ def _form(body: bytes) -> tuple[int, int]:
     """Return the sample rate and the number of channels of a format chunk."""
     if len(body) < 16:
         raise errors.InvalidArgumentError(f"Bad format chunk size for WAV: {len(body)}")
-    form, channels, rate, _, _, bits = struct.unpack_from("<HHIIHH", body)
+    form, channels, rate, speed, width, bits = struct.unpack_from("<HHIIHH", body)
     if form != 1:
         raise errors.InvalidArgumentError(f"Bad audio format for WAV: Expected 1 (PCM), but got {form}")
     if bits != 16:
         raise errors.InvalidArgumentError(f"Can only read 16-bit WAV files, but received {bits}")
     if not channels:
         raise errors.InvalidArgumentError("Bad number of channels for WAV: 0")
+    if (width, speed) != (2 * channels, 2 * channels * rate):
+        raise errors.InvalidArgumentError(
+            f"Bad header of WAV: {channels} channels at rate {rate} have {2 * channels} bytes a sample and "
+            f"{2 * channels * rate} a second, but got {width} and {speed}"
+        )
     return rate, channels
 
 

@@ -85,6 +85,16 @@ def test_jpeg(pillow):
     assert worse.dtype == tf.float32 and 0.01 < np.abs(worse.numpy() - RGB / 255).mean() < 0.2
 
 
+@pytest.mark.parametrize("ratio", [2, 4, 8])
+@pytest.mark.parametrize("size", [(7, 9), (20, 30), (15, 3)])
+def test_smaller_jpeg(pillow, size, ratio):
+    jpeg = tf.io.encode_jpeg(np.full((*size, 3), 100, np.uint8))
+    height, width = size
+    expected = np.full((-(-height // ratio), -(-width // ratio), 3), 100, np.uint8)
+    equal(tf.io.decode_jpeg(jpeg, ratio=ratio), expected)
+    equal(tf.io.decode_jpeg(jpeg, channels=1, ratio=ratio), expected[..., :1])
+
+
 def test_gif(pillow):
     frames = [pillow.fromarray(np.roll(RGB, k, 0)).quantize(256) for k in (0, 3)]
     text = saved(frames[0], "GIF", save_all=True, append_images=frames[1:])
@@ -121,6 +131,21 @@ def test_invalid_files(pillow):
         except tf.errors.OpError:
             continue
         assert found.dtype == tf.uint8
+
+
+def test_damaged_png(pillow):
+    png = tf.io.encode_png(RGB).numpy()
+    data = png.index(b"IDAT")
+    flipped = png[: data + 9] + bytes([png[data + 9] ^ 1]) + png[data + 10 :]
+    for damaged, text in (
+        (flipped, "wrong checksum at byte"),
+        (png[:-12], "breaks off"),
+        (png[:-1], "breaks off"),
+    ):
+        with pytest.raises(tf.errors.InvalidArgumentError, match=text):
+            tf.io.decode_png(damaged)
+    comment = b"\0\0\0\2tEXtab\0\0\0\0"  # a wrong checksum of no pixels
+    equal(tf.io.decode_png(png[:-12] + comment + png[-12:]), RGB)
 
 
 def test_decompression_bombs(pillow):

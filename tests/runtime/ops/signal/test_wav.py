@@ -43,6 +43,7 @@ def test_channels_and_samples_are_added_or_left_out():
         (b"RIFX" + FILE[4:], "Header mismatch"),
         (FILE[:20] + b"\x03" + FILE[21:], r"Expected 1 \(PCM\), but got 3"),
         (FILE[:34] + b"\x08" + FILE[35:], "only read 16-bit WAV files, but received 8"),
+        (FILE[:22] + b"\x01" + FILE[23:], "1 channels at rate 8000 have 2 bytes a sample"),
     ],
 )
 def test_other_files_are_refused(content, text):
