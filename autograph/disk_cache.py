@@ -142,7 +142,8 @@ class Store:
         for name in os.listdir(folder.path if folder.handle is None else folder.handle):
             with contextlib.suppress(OSError):
                 status = os.stat(folder.at(name), dir_fd=folder.handle, follow_symlinks=False)
-                found.append((status.st_mtime, status.st_size, name))
+                if not _HAS_OWNERS or stat.S_IMODE(status.st_mode) == 0o600:  # others are not the cache's
+                    found.append((status.st_mtime, status.st_size, name))
         count, total = len(found), sum(size for _, size, _ in found)
         is_full = count > self.files or total > self.size
         files, space = (each * 3 // 4 if is_full else each for each in (self.files, self.size))

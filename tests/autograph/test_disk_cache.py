@@ -173,6 +173,18 @@ def test_least_recently_used_entries_are_evicted_first(top: Path) -> None:
     assert sorted(path.name for path in (top / "few").iterdir()) == ["0", "4", "5", "6", "7", "8"]
 
 
+@has_owners
+def test_files_that_are_not_of_the_cache_are_not_evicted(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "urandom", bytes)  # this process looks at once
+    small = Store("small", files=1, size=1 << 20)
+    (top / "small").mkdir(parents=True, mode=0o700)
+    for number in range(4):
+        (top / "small" / f"{number}.c").touch(mode=0o644)
+    small.write("one", b"data")
+    small.write("two", b"data")
+    assert len(list((top / "small").glob("*.c"))) == 4
+
+
 def test_few_writes_look_at_the_other_entries(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     looks: list[object] = []
     found = os.listdir
