@@ -11,7 +11,7 @@ from typing import Any
 
 from agc.autograph import staging
 
-from .control_flow import conditional, exceptions, regions, state_leaves
+from .control_flow import conditional, regions, state_leaves
 from .control_flow.tensor_list import TensorList
 from .core.export import export
 from .core.symbolic_tensor import SymbolicTensor
@@ -21,7 +21,6 @@ from .core.variable import Variable
 from .ir.builder import current
 from .ops.framework.region_ops import COND
 from .ops.math import comparison
-from .ops.state import print_op
 from .python_semantics.indexed_iterables import IndexedItems, passing, rows_of
 from .python_semantics.late_builtins import BUILTINS
 
@@ -116,10 +115,13 @@ class GraphBackend:
         return conditional.trace_branches(COND, going, functions, [name], is_logic=True)[0]
 
     def mentions(self, text: str) -> bool:
-        return print_op.mentions(text)
+        builder = current()
+        return builder is not None and bool(builder.shown.split(text)[1])
 
     def check(self, test: Any, message: Callable[[], Any] | None) -> None:
-        exceptions.check(regions.truth(test, "assert"), message)
+        from .control_flow import failures  # imported for assertions on tensors
+
+        failures.check(regions.truth(test, "assert"), message)
 
     def length(self, value: Any) -> int | None:
         from .python_semantics import pattern_matching  # imported for `match` on tensors

@@ -8,12 +8,13 @@ from __future__ import annotations
 from typing import Any
 
 from ..ops.framework.region_ops import COND
-from ..ops.state.raise_op import raise_error
 from .conditional import trace_branches
 
 
 def raise_unless(holds: Any, error: Exception) -> None:
     """Record an operation that raises `error` at run time unless `holds` is true."""
+
+    from ..ops.state.raise_op import raise_error  # imported for programs that may fail
 
     def fail() -> tuple[()]:
         raise_error([], type(error).__name__, (str(error),), (), None)

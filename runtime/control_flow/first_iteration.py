@@ -18,7 +18,7 @@ from typing import Any
 from agc.autograph.staging import Maybe, Undefined
 
 from ..ops.framework.region_ops import COND
-from . import exceptions, state_leaves
+from . import state_leaves
 from .conditional import trace_branches
 from .list_staging import fitted
 from .regions import truth
@@ -80,5 +80,7 @@ def _checked(value: Any, is_used_later: Callable[[str], bool] | None) -> Any:
         return value
     if is_used_later is None or is_used_later(value.name):
         message = f"`{value.name}` is still None after the loop; make it a tensor before the loop"
-        exceptions.check(value.defined, lambda: message)
+        from .failures import check
+
+        check(value.defined, lambda: message)
     return value.value

@@ -85,6 +85,9 @@ class Trait(enum.Flag):
     CALLS_PYTHON = enum.auto()
     """The kernel runs Python code, which may assign any variable."""
 
+    RAISES = enum.auto()
+    """The operation raises an exception of the program, whose message names no operation."""
+
     LOCATES_ERRORS = enum.auto()
     """The kernel runs a graph, and its errors name the operation of that graph that failed."""
 
@@ -120,6 +123,7 @@ KEEPS_VARIABLES = Trait.KEEPS_VARIABLES
 IDEMPOTENT = Trait.IDEMPOTENT
 DRAWS_RANDOM = Trait.DRAWS_RANDOM
 CALLS_PYTHON = Trait.CALLS_PYTHON
+RAISES = Trait.RAISES
 LOCATES_ERRORS = Trait.LOCATES_ERRORS
 COLLECTIVE = Trait.COLLECTIVE
 LENIENT = Trait.LENIENT

@@ -15,14 +15,13 @@ import numpy as np
 
 from ... import errors
 from ...ir.graph import Constant, Operation
-from ...ir.traits import LOCATES_ERRORS
+from ...ir.traits import LOCATES_ERRORS, RAISES
 from ...ops.framework.op_errors import OF_COMPUTING, failure, place, reason_of, restate, speaks_for_itself
-from ...ops.state.raise_op import raise_error
 
 
 def located(error: Exception, operation: Operation, inputs: Sequence[Any]) -> Exception:
     """Return the exception to raise after `operation` failed with `error` on `inputs`."""
-    if operation.op is raise_error:
+    if operation.op.has(RAISES):
         if operation.origin:
             error.add_note(f"  at {operation.origin}")
         return error

@@ -68,12 +68,6 @@ def print_now(
     )
 
 
-def mentions(text: str) -> bool:
-    """Return whether a text contains tensors of the graph that is being built."""
-    builder = current()
-    return builder is not None and bool(builder.shown.split(text)[1])
-
-
 def _stream(target: Any) -> str:
     if target is None or target is sys.stderr or target == "stderr":
         return "stderr"

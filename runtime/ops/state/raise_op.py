@@ -10,7 +10,7 @@ import numpy as np
 
 from ... import errors
 from ...core.tensor import EagerTensor
-from ...ir.traits import IDEMPOTENT, KEEPS_VARIABLES
+from ...ir.traits import IDEMPOTENT, KEEPS_VARIABLES, RAISES
 from ..framework.attribute_parsers import READERS, Texts, read_object
 from ..framework.op import Name, Tensors, op
 from .print_and_assert import demand_ordinary, exception_named, written_as
@@ -103,7 +103,7 @@ def is_known(kind: type[BaseException]) -> bool:
 READERS["Blueprint | None"] = read_object
 
 
-@op(name="raise", stateful=True, traits=KEEPS_VARIABLES | IDEMPOTENT)
+@op(name="raise", stateful=True, traits=KEEPS_VARIABLES | IDEMPOTENT | RAISES)
 def raise_error(
     values: Tensors,
     error: str,
