@@ -22,7 +22,6 @@ from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from ..ir.value_types import AnySpec, ListType, TensorType
 from ..ops.framework.op import wrap
 from ..ops.framework.region_ops import WHILE
-from ..ops.lists.nested_lists import list_take
 from ..ops.lists.tensor_list import list_pop
 from ..ops.math.arithmetic import add, multiply, subtract
 from ..ops.math.cast import cast, identity
@@ -197,12 +196,18 @@ def _pops(stacks: list[Value], elements: list[Value]) -> tuple[list[Operation], 
     shorter = [Value(stack.name, stack.spec) for stack in stacks]
     rows = zip(stacks, shorter, elements, strict=True)
     pops = [
-        Operation(list_take, (stack,), {}, (rest, element))
+        _last_list(stack, rest, element)
         if isinstance(element.spec, ListType)
         else Operation(list_pop, (stack, last), {}, (rest, element))
         for stack, rest, element in rows
     ]
     return pops, shorter
+
+
+def _last_list(stack: Value, rest: Value, element: Value) -> Operation:
+    from ..ops.lists.nested_lists import list_take  # few lists contain lists
+
+    return Operation(list_take, (stack,), {}, (rest, element))
 
 
 def _while_rounds_are_left(specs: Sequence[AnySpec], steady: Sequence[Value]) -> Graph:

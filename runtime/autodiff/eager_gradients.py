@@ -27,7 +27,6 @@ from ..ir.captured_tensors import tensor_of
 from ..ir.graph import Constant, Graph
 from ..ir.value_types import TensorType
 from ..ops.framework.eager_calls import EagerProgram, KeptAttributes, run_program
-from ..ops.framework.eager_programs import Operations
 from ..ops.framework.op import Op
 from .plan_counts import RunCounts
 from .tape_records import Grads, Record, pulled_back
@@ -99,6 +98,8 @@ class GradientPlan:
 
 def _program(graph: Graph, tensors: Sequence[EagerTensor | EagerArray]) -> EagerProgram | Literal[False]:
     """Run a graph operation by operation, and return that as a program; False if not all operations can be kept."""
+    from ..ops.framework.eager_programs import Operations  # for gradients that are computed again and again
+
     copies, operations = list(map(_copy, tensors)), Operations()
     values: dict[Any, Any] = dict(zip(graph.inputs, copies, strict=True))
 

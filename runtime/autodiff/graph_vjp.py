@@ -23,7 +23,6 @@ from ..ir.value_types import AnySpec, ListType, TensorType, VariableType
 from ..ops.arrays.creation import zeros_like
 from ..ops.arrays.undefined_values import of_size_zero
 from ..ops.framework.op import wrap
-from ..ops.lists.nested_lists import list_of_lists, new_list
 from ..ops.lists.tensor_list import list_new
 from ..ops.state.variable_ops import read_variable
 from .backprop import gradients
@@ -190,6 +189,8 @@ def zeros_for(x: Any) -> Any:
     spec = x.spec if not hasattr(x, "dtype") else TensorType(x.dtype, x.shape.sizes)
     like = content(spec)
     if isinstance(like, ListType):
+        from ..ops.lists.nested_lists import new_list  # few programs have lists of tensors
+
         return new_list(like)
     if is_static(like.shape):  # type: ignore[union-attr]
         return blank(like)  # type: ignore[arg-type]
@@ -212,6 +213,8 @@ def making_list(spec: ListType, known: dict[ListType, Value]) -> list[Operation]
     if not isinstance(spec.element, ListType):
         attrs = {"dtype": spec.element.dtype, "element_shape": spec.element.shape}
         return [Operation(list_new, (), attrs, (made,))]
+    from ..ops.lists.nested_lists import list_of_lists  # few lists contain lists
+
     inner: list[Operation] = []
     if spec.element not in known:
         inner = making_list(spec.element, known)

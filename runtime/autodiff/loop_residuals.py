@@ -15,7 +15,6 @@ from ..ir.builder import Builder, recorders
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from ..ir.value_types import AnySpec, ListType, TensorType
 from ..ops.framework.op import wrap
-from ..ops.lists.nested_lists import list_keep
 from ..ops.lists.tensor_list import list_append
 from ..ops.math.arithmetic import add
 from .backward_loop import INT, number
@@ -49,7 +48,11 @@ def append_residuals(
 
 def appended(array: Any, value: Any) -> Any:
     """Return the list with one more element, which may be a list."""
-    return list_keep(array, value) if isinstance(array.spec.element, ListType) else list_append(array, value)
+    if not isinstance(array.spec.element, ListType):
+        return list_append(array, value)
+    from ..ops.lists.nested_lists import list_keep  # few lists contain lists
+
+    return list_keep(array, value)
 
 
 def round_counter(operation: Operation, saving: ResidualPlan) -> int | None:

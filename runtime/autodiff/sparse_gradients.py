@@ -20,8 +20,6 @@ from ..ops.arrays.gather_ops import put_back, take
 from ..ops.arrays.getitem import put_back_item, select
 from ..ops.arrays.reshape import expand_dims, reshape
 from ..ops.arrays.shape_ops import shape as shape_of
-from ..ops.lists.accumulator_list import ROWS, array_add
-from ..ops.lists.list_gradients import array_item, array_of_rows, array_sum
 from ..ops.lists.tensor_list import list_new
 from ..ops.math.arithmetic import add
 from ..ops.math.cast import cast, identity
@@ -66,7 +64,11 @@ def _(dy: Any, y: Any, tensor: Any, parts: list[Any], key: str) -> Any:
 
 def summed(one: Any, other: Any) -> Any:
     """Return the sum of two gradients: tensors, or lists of TensorArrays."""
-    return add(one, other) if isinstance(one, Tensor) else array_sum(one, other)
+    if isinstance(one, Tensor):
+        return add(one, other)
+    from ..ops.lists.list_gradients import array_sum
+
+    return array_sum(one, other)
 
 
 def total(grads: Sequence[Any]) -> Any:
@@ -83,9 +85,11 @@ def total(grads: Sequence[Any]) -> Any:
     if not scattered:
         return whole
     together = ScatteredGradient([part for one in scattered for part in one.parts], scattered[0].shape)
-    return (
-        together if whole is None else _whole(added(array_of_rows(expand_dims(whole, 0)), together), together)
-    )
+    if whole is None:
+        return together
+    from ..ops.lists.list_gradients import array_of_rows
+
+    return _whole(added(array_of_rows(expand_dims(whole, 0)), together), together)
 
 
 def dense(grad: Any) -> Any:
@@ -107,6 +111,8 @@ def public(grad: Any) -> Any:
 
 def added(running: Any, grad: Any) -> Any:
     """Return a running sum with the parts of a gradient added."""
+    from ..ops.lists.accumulator_list import array_add  # for gradients of parts of a tensor
+
     whole = _scattered(grad)
     for value, key, indices in whole.parts:
         running = array_add(running, value, indices, whole.shape, key)
@@ -118,12 +124,16 @@ def is_in_parts(grad: Any) -> bool:
 
 
 def _whole(running: Any, grad: ScatteredGradient) -> Any:
+    from ..ops.lists.list_gradients import array_item
+
     return array_item(running, 0, grad.shape, grad.parts[0].value.dtype)
 
 
 def _scattered(grad: Any) -> ScatteredGradient:
     if isinstance(grad, ScatteredGradient):
         return grad
+    from ..ops.lists.accumulator_list import ROWS
+
     return ScatteredGradient([GradientPart(grad.values, ROWS, [grad.indices])], grad.dense_shape)
 
 

@@ -18,8 +18,6 @@ from ..core.shapes import is_static
 from ..ir.graph import Graph
 from ..ir.value_types import AnySpec, VariableType
 from ..ops.arrays.shape_ops import shape
-from ..ops.lists.list_gradients import array_item
-from ..ops.lists.nested_lists import new_list
 from ..ops.state.variable_ops import read_variable
 from .backward_loop import EVERY, BackwardLoop, sum_spec
 from .graph_vjp import GraphVjp, content, zeros_for
@@ -67,11 +65,17 @@ def while_back(record: GraphRecord, grads: Grads, wanted: Sequence[bool]) -> Gra
 
 def _start(x: Any, spec: AnySpec, grad: Any) -> Any:
     """Return the initial value of the sum over all iterations, for cotangents of the form of `grad`."""
-    return new_list(sum_spec(spec, grad)) if is_in_parts(grad) else zeros_for(x)
+    if not is_in_parts(grad):
+        return zeros_for(x)
+    from ..ops.lists.nested_lists import new_list
+
+    return new_list(sum_spec(spec, grad))
 
 
 def _ended(running: Any, x: Any, spec: AnySpec) -> Any:
     """Return the sum as a tensor."""
+    from ..ops.lists.list_gradients import array_item
+
     like: Any = content(spec)
     if is_static(like.shape):
         return array_item(running, 0, like.shape, like.dtype)

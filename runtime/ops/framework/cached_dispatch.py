@@ -21,7 +21,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...core.call_slot import CallSlot
 from ...core.devices import placement
@@ -31,8 +31,10 @@ from ...core.variable import Variable
 from ...ir.builder import recording_by, stack
 from .call_keys import Dtypes, have_key
 from .eager_calls import MOST, native, run_kept
-from .eager_programs import Kept, Operations
 from .kept_calls import as_dtypes, count_new, dtype_of_numbers
+
+if TYPE_CHECKING:
+    from .eager_programs import Kept
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -97,6 +99,8 @@ class _CachedFunction(CallSlot):
 
     def _dtypes(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Dtypes:
         """Return the dtypes to which numbers for `_operands` convert, which those of its operations are."""
+        from .eager_programs import Operations
+
         operations = Operations()
         with recording_by([operations]):
             self._function(*args, **kwargs)
@@ -109,6 +113,8 @@ class _CachedFunction(CallSlot):
 
     def _rehearsed(self, key: Any, arguments: tuple[Any, ...], names: Sequence[str]) -> Kept:
         """Return what is kept for a call, which runs again on a tensor of its own for each tensor in the arguments."""
+        from .eager_programs import Operations  # imported when a call comes for the second time
+
         copies, tensors, operations = _copied(arguments), list[Any](), Operations()
         have_key(copies, [], tensors, False, [])
         count = len(copies) - len(names)
