@@ -29,8 +29,6 @@ from .errors import (
     shown_path,
     strip_frames,
 )
-from .import_hook import hook
-from .import_hook.hook import install_import_hook
 from .introspection.calls import StackCall, calls_of
 from .introspection.recursion_limit import raised_recursion_limit
 from .introspection.source_sites import assigned_before, assigned_in, codes_of, running
@@ -42,6 +40,7 @@ from .traceback_filter import filter_function, filter_tracebacks, leaves_no_trac
 
 if TYPE_CHECKING:
     from .conversion.converter import Converter
+    from .import_hook.hook import ImportHook
     from .to_source import CodeListing
 
 __all__ = [
@@ -264,7 +263,24 @@ def compile_source(text: str, filename: str, *, cached: bool = False) -> CodeTyp
     >>> names["double"](3)
     6
     """
+    from .import_hook import hook
+
     return hook.module_code(text, filename, is_cached=cached)
+
+
+def install_import_hook(*packages: str) -> ImportHook:
+    """Convert modules when they are imported: those of these packages, or all that are the user's own.
+
+    A module that has been imported already is not touched. The result is a context manager, whose end takes
+    the hook out again. Converted modules are kept on disk: see AGC_CACHE_DIR and AGC_CACHE.
+
+    >>> with install_import_hook("my_model") as hook:
+    ...     hook.packages
+    ('my_model',)
+    """
+    from .import_hook import hook
+
+    return hook.installed(*packages)
 
 
 def check_source(

@@ -24,13 +24,21 @@ def step(x):
 step(tf.constant([1.0, 2.0, 3.0]))
 """
 LATE = {
+    "autograph.import_hook.hook": "hooked()",
     "autograph.conversion.multiversioning": "tf.autograph.to_graph(doubled)([1, 2])",
     "runtime.autodiff.jacobian": "jacobian(tf.constant([1.0, 2.0]))",
     "runtime.autodiff.loop_checkpointing": "tf.function(gradient_of_power)(tf.constant(2.0))",
+    "runtime.control_flow.failures": "tf.function(checked)(tf.constant(1.0))",
+    "runtime.executors.interpreter": "tf.function(largest, experimental_executor='interpret')(tf.constant([1.0]))",
     "runtime.interop.numpy_dispatch.functions": "tf.function(largest)(tf.constant([1.0]))",
     "runtime.kernels.special_functions.tables": "tf.nn.gelu(tf.constant([0.0]))",
     "runtime.ops.linalg.matrix_functions": "tf.linalg.expm(tf.eye(2))",
+    "runtime.ops.linalg.tensordot": "tf.function(inner_product)(tf.constant([1.0]))",
+    "runtime.ops.lists.list_gradients": "gradient_of_parts(tf.constant([1.0, 2.0]))",
+    "runtime.ops.state.print_op": "tf.print('done')",
     "runtime.ops.reduce.leave_one_out_product": "gradient_of_product(tf.constant([1.0, 2.0]))",
+    "runtime.ops.state.raise_op": "tf.function(checked)(tf.constant(1.0))",
+    "runtime.tracing.call_recording": "tf.function(calling)(tf.constant(1.0))",
 }
 """The modules that the program above does not use, and calls that do."""
 
@@ -55,6 +63,27 @@ def gradient_of_power(x):
 
 def largest(x):
     return np.max(x)
+
+def checked(x):
+    if x < 0:
+        raise ValueError(f"{x} is negative")
+    return x
+
+def calling(x):
+    return tf.function(checked)(x)
+
+def hooked():
+    from agc import autograph
+    autograph.install_import_hook().uninstall()
+
+def inner_product(x):
+    return np.matmul(x, x)
+
+def gradient_of_parts(x):
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.reduce_sum(x) + x[0] + x[1]
+    return tape.gradient(y, x)
 
 def gradient_of_product(x):
     with tf.GradientTape() as tape:

@@ -75,16 +75,8 @@ class ImportHook:
         self.uninstall()
 
 
-def install_import_hook(*packages: str) -> ImportHook:
-    """Convert modules when they are imported: those of these packages, or all that are the user's own.
-
-    A module that has been imported already is not touched. The result is a context manager, whose end takes
-    the hook out again. Converted modules are kept on disk: see AGC_CACHE_DIR and AGC_CACHE.
-
-    >>> with install_import_hook("my_model") as hook:
-    ...     hook.packages
-    ('my_model',)
-    """
+def installed(*packages: str) -> ImportHook:
+    """Return a hook for these packages, which is installed now; see `api.install_import_hook`."""
     for name in packages:
         if not isinstance(name, str):
             raise TypeError(f"packages are named by str, not {type(name).__name__}")

@@ -19,7 +19,6 @@ from typing import Any
 from ..side_effects.custom_setters import sets_items
 from ..side_effects.locations import Cell, Item, Location
 from ..staging import PYTHON, Maybe, MutableValue, State, UnescapedList, backends
-from .container_location import ContainerItems
 
 LocationMaker = Callable[[], Location]
 
@@ -34,7 +33,11 @@ class ItemMaker:
         self.base, self.key, self.owner = base, key, owner
 
     def __call__(self) -> Location:
-        return ContainerItems(self.base) if self.key is None else Item(self.base, self.key)
+        if self.key is not None:
+            return Item(self.base, self.key)
+        from .container_location import ContainerItems  # few blocks change the length of a container
+
+        return ContainerItems(self.base)
 
     @property
     def variable(self) -> str:

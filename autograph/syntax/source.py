@@ -24,7 +24,6 @@ from typing import Any, NamedTuple
 from agc.autograph.errors import ConversionError, Diagnostic, Where
 from agc.autograph.introspection.code_objects import CodeMap, nested_code_objects
 
-from . import interactive_source
 from .function_source import owner_of, piece_of
 from .nesting import deep_trees
 from .positions import extent_of_code, first_line, lines_of, name_of, start_of
@@ -163,6 +162,8 @@ def file_of(filename: str, module_globals: dict[str, Any] | None) -> File | None
 
 def unfiled_source(code: CodeType) -> File | None:
     """Return the text that was typed at the prompt or given to `python -c`, if the code comes from there."""
+    from . import interactive_source  # most functions are in files
+
     text = interactive_source.text_of(code)
     filename = code.co_filename
     return File(filename, text, parse(text, filename)) if text is not None else None

@@ -14,15 +14,17 @@ from typing import TYPE_CHECKING, Any
 from ..ir.graph import Graph
 from ..ir.nesting import room_for
 from ..ir.structured import is_compiled_call
-from .interpreter import interpret
 from .runners import Runner, kernel_for, plan_for, shortest, when_decided
 
 if TYPE_CHECKING:
+    from .interpreter import interpret
     from .plan.observed_plan import ObservedPlan
     from .plan.plan import Plan
 
 
 def _interpreted(graph: Graph) -> Runner:
+    from .interpreter import interpret  # few programs use the reference
+
     return functools.partial(interpret, graph)
 
 
@@ -111,6 +113,10 @@ def __getattr__(name: str) -> Any:
         from .plan.plan import Plan
 
         return Plan
+    if name == "interpret":
+        from .interpreter import interpret
+
+        return interpret
     if name == "ObservedPlan":
         from .plan.observed_plan import ObservedPlan
 

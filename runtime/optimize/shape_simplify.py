@@ -31,7 +31,6 @@ from ..ops.arrays.strided_slice import part
 from ..ops.framework.op_errors import OF_COMPUTING
 from ..ops.lists.tensor_array import array_stack
 from ..ops.math.cast import cast_op, identity
-from .list_lengths import length
 from .options import OptimizerOptions
 from .rewriter import Found, Rewriter, Rule, rewrite_all
 
@@ -118,6 +117,8 @@ class _Shapes:
         (result,) = operation.outputs
         if not result.shape or result.shape[0] is not None:
             return operation
+        from .list_lengths import length  # few graphs stack lists
+
         rows = length(operation.inputs[0], walk)
         spec = TensorType(result.dtype, (rows, *result.shape[1:]))
         return self.with_outputs(operation, (_refined(result, spec),), walk.known)

@@ -23,7 +23,6 @@ from ..ir.graph import Constant, Graph, Operand
 from ..ir.value_types import AnySpec, TensorType
 from .cache_entry import MISSED, Entry, build_entry
 from .cache_key import Parameters
-from .call_recording import record_call
 from .flat_arguments import FlatArguments
 from .output_packing import filler, finisher
 from .signature_specs import named_specs, result_dtype, result_shape, result_spec, signature_spec
@@ -230,6 +229,8 @@ class ConcreteFunction:
             self._check_components()
         builder = current()
         if builder is not None:
+            from .call_recording import record_call  # for calls of functions by traced functions
+
             return record_call(self, builder, inputs)
         if recorders():
             from ..autodiff.call_gradient import recorded

@@ -23,7 +23,6 @@ from ..core.tensor_spec import TensorSpec
 from ..core.type_spec import TypeSpec
 from ..ir.value_types import TensorType
 from .cache_key import Identity, Parameters, is_tensor_argument, key_of, key_of_traced
-from .flat_call import tensors_of
 
 
 class WrongDtypeError(errors.InvalidArgumentError, TypeError):
@@ -45,6 +44,8 @@ class TracedArguments:
         try:
             return self.checked(self._bound(args, kwargs))
         except TypeError:
+            from .flat_call import tensors_of  # imported for arguments that do not fit
+
             tensors = tensors_of(self._specs, args, kwargs)
             if tensors is None:
                 raise

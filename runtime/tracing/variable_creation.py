@@ -13,7 +13,6 @@ from ..core.shapes import is_static
 from ..core.symbolic_tensor import SymbolicTensor
 from ..core.tensor import EagerTensor
 from ..core.tensor_spec import TensorSpec
-from ..executors.interpreter import interpret
 from ..ir.builder import Builder, eagerly
 from ..ir.graph import Graph, Operation, Value
 from ..ir.value_types import TensorType
@@ -49,6 +48,8 @@ class VariableCreator:
             )
         known = self._known
         if value._value not in known:
+            from ..executors.interpreter import interpret  # few initial values are computed in a trace
+
             part, blanks = _part_for(value._value, builder, known)
             for needed in part.inputs:
                 if needed not in known and needed not in blanks:

@@ -39,10 +39,10 @@ from typing import TYPE_CHECKING, Any
 
 from ...functionalize.errors import CannotCompileError
 from .availability import INSTALL, missing
-from .diagnostics import CompilationError
 
 if TYPE_CHECKING:
     from .compile_graph import text, text_with_origins
+    from .diagnostics import CompilationError
     from .jit_function import JitFunction
 
 
@@ -64,11 +64,15 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import `JitFunction` or the functions for texts on first access, together with all lowering rules."""
+    """Import a name on first access; `JitFunction` and the functions for texts come with all lowering rules."""
     if name == "JitFunction":
         from .jit_function import JitFunction
 
         return JitFunction
+    if name == "CompilationError":
+        from .diagnostics import CompilationError
+
+        return CompilationError
     if name in ("text", "text_with_origins"):
         from . import compile_graph
 

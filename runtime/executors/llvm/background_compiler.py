@@ -28,7 +28,6 @@ from typing import Any, TypeVar
 
 from ...core import program_time
 from ...core.inner_thread import InnerThread
-from .parallel_codegen import frequent_switches
 from .wait_budget import WaitBudget
 
 Result = TypeVar("Result")
@@ -130,6 +129,8 @@ class Compiler:
     def _run_next(self) -> None:
         job = self._jobs[0]
         try:
+            from .parallel_codegen import frequent_switches  # many programs have no job
+
             with frequent_switches():
                 job.call()
         finally:

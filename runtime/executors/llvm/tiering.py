@@ -45,7 +45,6 @@ from ...kernels.persistent_array import PersistentArray
 from ..runners import kernel_for
 from . import availability
 from .background_compiler import Job, compiler
-from .diagnostics import CompilerFaultError, tell, tell_of_difference
 from .trial_times import TRIALS, is_known, measured
 from .wait_budget import WaitBudget
 
@@ -291,6 +290,8 @@ class TierState:
         self._vain += difference is None
         if difference is not None or self._vain >= TRIALS:
             if difference is not None:
+                from .diagnostics import tell_of_difference
+
                 tell_of_difference(self._graph, difference)
             self.give_up()
         return results
@@ -365,6 +366,8 @@ def _compile(trial: TierState, graph: Graph, arguments: list[Any]) -> None:
         with Pause():  # imports allocate as much as the compilation
             trial.native = _compiled(trial, graph, arguments)
     except Exception as fault:  # a failed optimization must not stop the program
+        from .diagnostics import CompilerFaultError, tell
+
         tell(fault if isinstance(fault, CompilerFaultError) else CompilerFaultError(graph.name, fault))
     if trial.native is None:
         trial.owner.refuse()

@@ -20,7 +20,6 @@ from ...ops.arrays.creation import ones_like, zeros_like
 from ...ops.arrays.reshape import expand_dims, squeeze
 from ...ops.arrays.where_ops import where
 from ...ops.linalg.matmul import matmul_op
-from ...ops.linalg.tensordot import tensordot
 from ...ops.math import arithmetic, bitwise, comparison, elementwise
 from ...ops.math import cast as casting
 from ...ops.math.cast import cast, identity
@@ -40,6 +39,8 @@ def _quotient(x: Tensor, y: Tensor) -> Any:
 def _product(x: Tensor, y: Tensor) -> Any:
     """Return the product of matrices, or of vectors: a row on the left, a column on the right."""
     if x.shape.rank == 1 and y.shape.rank == 1:
+        from ...ops.linalg.tensordot import tensordot  # few programs multiply vectors so
+
         return tensordot(x, y, 1)
     if x.shape.rank == 1:
         return squeeze(matmul_op(expand_dims(x, 0), y), -2)
