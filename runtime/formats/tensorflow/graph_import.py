@@ -14,8 +14,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ...core import late_binding
+from ...core.tensor import Tensor
 from ...errors import UnimplementedError
-from .attribute_values import read_attributes
+from .attribute_values import TYPE_NUMBERS, read_attributes
 from .graph_messages import FunctionDef, NodeDef
 from .node_programs import NodeProgram, NodeStep, function_program, tensor_count
 from .signatures import NodeArgument
@@ -27,6 +28,9 @@ RULES: dict[str, Rule] = {}
 
 _MOST_STEPS = 3_000_000
 _DEEPEST = 200
+_REFERENCES = 100
+"""What is added to the number of a dtype for references to variables of TensorFlow 1."""
+
 _V1 = frozenset({"Switch", "Merge", "Enter", "Exit", "NextIteration", "LoopCond", "RefSwitch", "RefMerge"})
 
 
@@ -84,7 +88,12 @@ class GraphFunctions:
 
     def call(self, name: str, inputs: Sequence[Any]) -> list[Any]:
         """Return the results of a function."""
-        return self.run(self.program(name), inputs)
+        results = self.run(self.program(name), inputs)
+        signature = self._functions[name].signature
+        for arguments, values in ((signature.input_arg, inputs), (signature.output_arg, results)):
+            for argument, value in zip(arguments, values, strict=True):
+                _check_dtype(value, argument.type or None, f"{argument.name!r} of the function {name!r}")
+        return results
 
     def run(self, program: NodeProgram, inputs: Sequence[Any]) -> list[Any]:
         """Return the results of a program."""
@@ -102,6 +111,7 @@ class GraphFunctions:
 
     def _results(self, step: NodeStep, inputs: list[Any]) -> Sequence[Any]:
         node = step.node
+        _check_dtypes(step, inputs)
         special = RULES.get(node.op)
         if special is not None:
             return special(self, node, inputs)
@@ -163,6 +173,35 @@ class GraphFunctions:
     def _is_supported(self, step: NodeStep) -> bool:
         op = step.node.op
         return op in RULES or op in self._functions or (step.signature is not None and has_raw(op))
+
+
+def _check_dtypes(step: NodeStep, inputs: Sequence[Any]) -> None:
+    """Raise ValueError for an input that is a tensor of another dtype than the node's attributes say."""
+    node, found, given = step.node, step.signature, iter(inputs)
+    for argument in found.inputs if found is not None else ():
+        for number in range(tensor_count(node, argument)):
+            expected = _type_number(step, argument, number)
+            _check_dtype(next(given), expected, f"{argument.name!r} of the node {node.name!r} of {node.op}")
+
+
+def _check_dtype(value: Any, expected: int | None, what: str) -> None:
+    if isinstance(value, Tensor) and expected not in (None, TYPE_NUMBERS.get(value.dtype.name)):
+        name = next((name for name, number in TYPE_NUMBERS.items() if number == expected), expected)
+        raise ValueError(f"{what} is a tensor of {value.dtype.name}, but the graph says {name}")
+
+
+def _type_number(step: NodeStep, argument: NodeArgument, number: int) -> int | None:
+    """Return the number of the dtype of an input, by the attributes and the signature; None if they lack it."""
+    node, found = step.node, step.signature
+    if argument.is_list:
+        kind = node.attr[argument.kind].list.type[number]
+    elif found is None or argument.kind not in found.attributes:
+        return TYPE_NUMBERS.get(argument.kind)
+    elif argument.kind in node.attr:
+        kind = node.attr[argument.kind].type
+    else:
+        return None
+    return int(kind) % _REFERENCES
 
 
 def has_raw(op: str) -> bool:

@@ -6,7 +6,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.formats.tensorflow import graph_import, signatures
-from agc.runtime.formats.tensorflow.graph_messages import GraphDef, NodeDef
+from agc.runtime.formats.tensorflow.graph_messages import FunctionDef, GraphDef, NodeDef
 from agc.runtime.formats.tensorflow.import_graph_def import import_graph_def
 from agc.runtime.formats.tensorflow.node_programs import node_program
 from agc.runtime.storage.tensor_protos import serialized
@@ -105,6 +105,13 @@ DAMAGED = {
     "a negative number of inputs": (
         [node("a", "AddN", "b", N=("i", -1), T=FLOAT), constant("b", 1.0)], "'a' of AddN has 1 inputs, not 0",
     ),
+    "an input of another dtype": (
+        [constant("b", 1.0), node("a", "Neg", "b", T=("type", 3))],
+        "'x' of the node 'a' of Neg is a tensor of float64, but the graph says int32",
+    ),
+    "an input of a list of another dtype": (
+        [constant("b", 1.0), node("a", "AddN", "b", "b", N=("i", 2), T=("type", 20))], "the graph says resource",
+    ),
     "a type that does not exist": (
         [constant("b", 1.0), node("a", "Cast", "b", DstT=("type", 99))], "'DstT' of the node 'a' of Cast: .*99",
     ),
@@ -115,6 +122,21 @@ DAMAGED = {
 def test_damaged_graphs_are_named(nodes, message):
     with pytest.raises((ValueError, tf.errors.DataLossError), match=message):
         import_graph_def(GraphDef(node=nodes), {}, ["a"])
+
+
+@pytest.mark.parametrize("given, returned, what", [(3, 2, "'x'"), (2, 3, "'y'")])
+def test_functions_with_tensors_of_other_dtypes_are_refused(given, returned, what):
+    function = FunctionDef(
+        signature={
+            "name": "f",
+            "input_arg": [{"name": "x", "type": given}],
+            "output_arg": [{"name": "y", "type": returned}],
+        },
+        ret={"y": "x"},
+    )
+    graph = GraphDef(node=[constant("b", 1.0), node("a", "f", "b")], library={"function": [function]})
+    with pytest.raises(ValueError, match=f"{what} of the function 'f' is a tensor of float64, .* says int32"):
+        import_graph_def(graph, {}, ["a"])
 
 
 def test_a_result_that_is_missing_and_loops_of_tensorflow_1_are_refused(tmp_path):
