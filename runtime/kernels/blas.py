@@ -61,12 +61,15 @@ def find(dtype: dtypes.DType) -> Gemm | None:
     for library, (name, bits) in itertools.product(libraries(), _NAMES):
         function = getattr(library, name.format(f"{letter}gemm"), None)
         if function is not None and _multiplies(function, dtype, bits):
-            vector = getattr(library, name.format(f"{letter}gemv"), None)
-            if vector is None or dtype.kind == "c" or not _multiplies_vector(vector, dtype, bits):
-                vector = ctypes.c_void_p()
-            addresses = [ctypes.cast(each, ctypes.c_void_p).value or 0 for each in (function, vector)]
-            return Gemm(f"agc_{letter}gemm", addresses[0], bits, addresses[1])
+            vector = None if dtype.kind == "c" else getattr(library, name.format(f"{letter}gemv"), None)
+            if vector is not None and not _multiplies_vector(vector, dtype, bits):
+                vector = None
+            return Gemm(f"agc_{letter}gemm", _address(function), bits, _address(vector))
     return None
+
+
+def _address(function: Any) -> int:
+    return ctypes.cast(function, ctypes.c_void_p).value or 0
 
 
 Solver: TypeAlias = Callable[[Any, Any, bool], None]
