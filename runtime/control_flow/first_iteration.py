@@ -80,7 +80,7 @@ def _checked(value: Any, is_used_later: Callable[[str], bool] | None) -> Any:
         return value
     if is_used_later is None or is_used_later(value.name):
         message = f"`{value.name}` is still None after the loop; make it a tensor before the loop"
-        from .failures import check
+        from .failures import check  # few loops may leave a variable undefined
 
         check(value.defined, lambda: message)
     return value.value

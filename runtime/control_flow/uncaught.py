@@ -24,6 +24,7 @@ def skippable(error: Exception, handler: Where) -> StagingError:
 
 
 def where_of(error: BaseException) -> Where | None:
+    """Return the line of user code that raised an exception, if it is known."""
     origin = raised_at(error)
     return None if origin is None else Where(origin.filename, origin.line, function=origin.function)
 
@@ -37,6 +38,7 @@ def refused(error: StagingError) -> StagingError:
 def uncaught(
     error: BaseException, where: Where | None, handler: Where, reason: str, *, why: str, fix: str
 ) -> StagingError:
+    """Return the error for an exception that `handler` would catch; `reason` says why it cannot."""
     kind = type(error).__name__
     title = f"an `except` cannot catch this {kind}: {reason}"
     refusal = staging_error("AGC260", title, why=why, fix=fix).diagnostic

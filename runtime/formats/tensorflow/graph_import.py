@@ -29,7 +29,7 @@ RULES: dict[str, Rule] = {}
 _MOST_STEPS = 3_000_000
 _DEEPEST = 200
 _REFERENCES = 100
-"""What is added to the number of a dtype for references to variables of TensorFlow 1."""
+"""TensorFlow 1 adds this to the number of a dtype for references to variables."""
 
 _V1 = frozenset({"Switch", "Merge", "Enter", "Exit", "NextIteration", "LoopCond", "RefSwitch", "RefMerge"})
 
