@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import marshal
 import os
+import re
 import sys
 from collections.abc import Callable, Mapping
 from types import CodeType
@@ -57,7 +58,8 @@ def _name_of(filename: str, part: Any) -> str:
     stem = os.path.splitext(os.path.basename(filename))[0]
     # -O omits asserts, -X no_debug_ranges omits columns.
     flags = (sys.flags.optimize, "no_debug_ranges" in sys._xoptions or "PYTHONNODEBUGRANGES" in os.environ)
-    return f"{stem[:80]}-{digest(repr((filename, flags, part)).encode()).hex()[:20]}.agc"
+    readable = re.sub(r"\W", "_", stem, flags=re.ASCII)[:80]  # a name that all disks can have
+    return f"{readable}-{digest(repr((filename, flags, part)).encode()).hex()[:20]}"
 
 
 @functools.cache

@@ -2,13 +2,14 @@
 
     $AGC_CACHE_DIR, or $XDG_CACHE_HOME/agc, or the platform's folder for such things
         cpython-311/train-3f1c….agc        a store: converted modules
-        native/9f86d0….o                   another one: object files
+        native/9f86d0….agc                 another one: object files
 
 What is read here runs. So it must be the user's own: folders are made with mode 0700 and files with 0600, whatever the
 umask. A folder or file that another user owns or can write, or that is a link, counts as none. An entry begins with a
 digest of its name and content, so that a damaged or renamed one is ignored, and is written next to its place and
-renamed, so that a reader meets the old one or the new one. A disk that cannot be written to is no error. AGC_CACHE=0
-in the environment leaves the disk alone.
+renamed, so that a reader meets the old one or the new one. Only files with the suffix of the cache are evicted, since
+a folder that AGC_CACHE_DIR names may hold others. A disk that cannot be written to is no error, nor is one that gives
+all files the same mode. AGC_CACHE=0 in the environment leaves the disk alone.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ except ImportError:
     from hashlib import blake2b
 
 _DIGEST = 32  # bytes
+_SUFFIX = ".agc"
 _BINARY = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 _FILE = os.O_RDONLY | _BINARY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY
@@ -77,7 +79,7 @@ class Store:
     def read(self, entry: str, *context: bytes) -> bytes | None:
         """Return the data of an entry that was written with the same context; None if no entry is trusted."""
         with contextlib.suppress(OSError), self._opened() as folder:
-            handle = os.open(folder.at(entry), _FILE, dir_fd=folder.handle)
+            handle = os.open(folder.at(entry + _SUFFIX), _FILE, dir_fd=folder.handle)
             with open(handle, "rb") as file:
                 if not _is_own(os.fstat(handle), stat.S_ISREG):
                     return None
@@ -93,17 +95,17 @@ class Store:
 
     def write(self, entry: str, data: bytes, *context: bytes) -> None:
         """Keep data; the digest is of the name, the context and the data."""
-        draft = f"{entry}.{os.urandom(8).hex()}.tmp"
+        draft = f"{entry}.{os.urandom(8).hex()}.tmp{_SUFFIX}"
         with contextlib.suppress(OSError), self._opened(make=True) as folder:
             try:
                 handle = os.open(folder.at(draft), _NEW, 0o600, dir_fd=folder.handle)
                 with open(handle, "wb") as file:
                     if _HAS_OWNERS:
-                        os.fchmod(handle, 0o600)  # a umask may have taken even that
+                        with contextlib.suppress(OSError):  # a disk with fixed modes
+                            os.fchmod(handle, 0o600)  # a umask may have taken even that
                     file.write(digest(entry.encode(), *context, data) + data)
-                os.replace(
-                    folder.at(draft), folder.at(entry), src_dir_fd=folder.handle, dst_dir_fd=folder.handle
-                )
+                place = folder.at(entry + _SUFFIX)
+                os.replace(folder.at(draft), place, src_dir_fd=folder.handle, dst_dir_fd=folder.handle)
             except BaseException:  # the process may exit, or the user may interrupt it
                 with contextlib.suppress(OSError):
                     os.unlink(folder.at(draft), dir_fd=folder.handle)
@@ -139,11 +141,11 @@ class Store:
         Return how many files and bytes fit in. That takes a look at each file, so not all writes do it.
         """
         found = []
-        for name in os.listdir(folder.path if folder.handle is None else folder.handle):
+        names = os.listdir(folder.path if folder.handle is None else folder.handle)
+        for name in filter(lambda name: name.endswith(_SUFFIX), names):
             with contextlib.suppress(OSError):
                 status = os.stat(folder.at(name), dir_fd=folder.handle, follow_symlinks=False)
-                if not _HAS_OWNERS or stat.S_IMODE(status.st_mode) == 0o600:  # others are not the cache's
-                    found.append((status.st_mtime, status.st_size, name))
+                found.append((status.st_mtime, status.st_size, name))
         count, total = len(found), sum(size for _, size, _ in found)
         is_full = count > self.files or total > self.size
         files, space = (each * 3 // 4 if is_full else each for each in (self.files, self.size))
@@ -174,7 +176,7 @@ class _Folder:
     def enter(self, name: str, make: bool) -> None:
         """Go on to a folder inside."""
         if make:
-            with contextlib.suppress(FileExistsError):
+            with contextlib.suppress(OSError):  # it exists, or the disk has fixed modes
                 os.mkdir(self.at(name), 0o700, dir_fd=self.handle)
                 if self.handle is not None:
                     os.chmod(name, 0o700, dir_fd=self.handle)
@@ -207,7 +209,7 @@ def _make(path: str) -> None:
         parent = os.path.dirname(path)
         if parent != path:
             _make(parent)
-        with contextlib.suppress(FileExistsError):
+        with contextlib.suppress(OSError):  # it exists, or the disk has fixed modes
             os.mkdir(path, 0o700)
             os.chmod(path, 0o700)
 

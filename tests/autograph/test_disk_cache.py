@@ -36,13 +36,13 @@ def test_an_entry_is_read_only_with_the_same_context(top: Path, store: Store) ->
     assert store.read("a", b"version 1") == b"data"
     for other in ((b"version 2",), (), (b"version 1", b"")):
         assert store.read("a", *other) is None
-    assert [path.name for path in (top / store.name).iterdir()] == ["a"]
+    assert [path.name for path in (top / store.name).iterdir()] == ["a.agc"]
 
 
 def test_an_entry_in_the_place_of_another_is_ignored(top: Path, store: Store) -> None:
     store.write("a", b"data")
     store.write("b", b"other data")
-    os.replace(top / store.name / "a", top / store.name / "b")
+    os.replace(top / store.name / "a.agc", top / store.name / "b.agc")
     assert store.read("b") is None
 
 
@@ -58,14 +58,14 @@ def test_folders_and_files_are_for_the_user_alone_whatever_the_umask(
     assert store.read("a") == b"data"
     modes = {path: stat.S_IMODE(path.stat().st_mode) for path in (top.parent, top, *top.rglob("*"))}
     assert {path.name: mode for path, mode in modes.items()} == {
-        "shared": 0o700, "agc": 0o700, store.name: 0o700, "a": 0o600,
+        "shared": 0o700, "agc": 0o700, store.name: 0o700, "a.agc": 0o600,
     }  # fmt: skip
 
 
 PLACES: dict[str, Callable[[Path, Store], Path]] = {
     "root": lambda top, store: top,
     "folder": lambda top, store: top / store.name,
-    "file": lambda top, store: top / store.name / "a",
+    "file": lambda top, store: top / store.name / "a.agc",
 }
 
 
@@ -123,8 +123,8 @@ def test_nothing_is_written_where_others_can_write(top: Path, store: Store) -> N
 @has_owners
 def test_a_fifo_in_the_place_of_an_entry_does_not_hang(top: Path, store: Store) -> None:
     store.write("a", b"data")
-    (top / store.name / "a").unlink()
-    os.mkfifo(top / store.name / "a", 0o600)
+    (top / store.name / "a.agc").unlink()
+    os.mkfifo(top / store.name / "a.agc", 0o600)
     assert store.read("a") is None
 
 
@@ -167,22 +167,42 @@ def test_least_recently_used_entries_are_evicted_first(top: Path) -> None:
     few = Store("few", files=8, size=1 << 20)
     for number in range(8):
         few.write(str(number), b"data")
-        os.utime(top / "few" / str(number), (number, number))
+        os.utime(top / "few" / f"{number}.agc", (number, number))
     assert few.read("0") == b"data"  # so 1 and 2 are the oldest
     few.write("8", b"data")
-    assert sorted(path.name for path in (top / "few").iterdir()) == ["0", "4", "5", "6", "7", "8"]
+    assert sorted(path.stem for path in (top / "few").iterdir()) == ["0", "4", "5", "6", "7", "8"]
 
 
-@has_owners
 def test_files_that_are_not_of_the_cache_are_not_evicted(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A user may name a folder that has other files, which may be as private as those of the cache."""
     monkeypatch.setattr(os, "urandom", bytes)  # this process looks at once
     small = Store("small", files=1, size=1 << 20)
     (top / "small").mkdir(parents=True, mode=0o700)
-    for number in range(4):
-        (top / "small" / f"{number}.c").touch(mode=0o644)
+    others = ["0.c", "1.o", "agc", "model.agc.bak", "x.tmp"]
+    for name in others:
+        (top / "small" / name).touch(mode=0o600)
     small.write("one", b"data")
     small.write("two", b"data")
-    assert len(list((top / "small").glob("*.c"))) == 4
+    assert {path.name for path in (top / "small").iterdir()} - {"one.agc", "two.agc"} == set(others)
+
+
+@has_owners
+def test_a_disk_with_fixed_modes_has_a_cache_with_limits(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some network disks, and those of cameras, give all files the same mode."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
+
+    usual = os.open
+    monkeypatch.setattr(os, "open", lambda path, flags, mode=0, **where: usual(path, flags, 0o755, **where))
+    monkeypatch.setattr(os, "chmod", refuse)
+    monkeypatch.setattr(os, "fchmod", refuse)
+    monkeypatch.setattr(os, "urandom", bytes)  # this process looks at once
+    few = Store("few", files=8, size=1 << 20)
+    for number in range(20):
+        few.write(str(number), b"data")
+        assert few.read(str(number)) == b"data"
+    assert len(list((top / "few").iterdir())) <= 8
 
 
 def test_few_writes_look_at_the_other_entries(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:

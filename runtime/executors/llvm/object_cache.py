@@ -14,9 +14,9 @@ def is_on() -> bool:
 
 def read(key: str) -> bytes | None:
     """Return the object file stored under `key`, or None if there is no valid one."""
-    return _STORE.read(f"{key}.o")
+    return _STORE.read(key)
 
 
 def write(key: str, data: bytes) -> None:
     """Store an object file under `key`. Failures to write are ignored."""
-    _STORE.write(f"{key}.o", data)
+    _STORE.write(key, data)

@@ -380,6 +380,16 @@ def test_entries_differ_by_file_and_flags(monkeypatch):
     assert len(one | names()) == 4
 
 
+@pytest.mark.parametrize("name", ["m\udcff", "m\ud800", "m\0", "<m: 1/2>", "m\u00e9", "\u6a5f" * 100])
+def test_code_of_files_with_any_name_is_stored(monkeypatch, tmp_path, name):
+    """A file system may have names that are no UTF-8, and code may come from no file."""
+    monkeypatch.setenv("AGC_CACHE_DIR", str(tmp_path))
+    entry = code_cache.Entry("", f"/a/{name}.py")
+    entry.write(compile("1", "m", "eval"), {})
+    assert eval(entry.read(lambda question: True)) == 1
+    assert all(path.name.isascii() for path in tmp_path.rglob("*"))
+
+
 def test_many_processes_at_once(site):
     program = (
         "from agc.autograph import install_import_hook\n"
@@ -392,7 +402,7 @@ def test_many_processes_at_once(site):
     ]
     assert [process.communicate()[1] for process in started] == [b""] * 4
     assert [process.returncode for process in started] == [0] * 4
-    kept = {path.suffix for path in (site.parent / "cache").rglob("*") if path.is_file()}
+    kept = {"".join(path.suffixes) for path in (site.parent / "cache").rglob("*") if path.is_file()}
     assert kept == {".agc"}  # nothing half-written is left
     assert len(entries(site)) == 3
 

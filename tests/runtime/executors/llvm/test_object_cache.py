@@ -18,13 +18,13 @@ def test_a_written_entry_is_read_back(folder: Path) -> None:
     assert object_cache.read("key") is None
     object_cache.write("key", b"code")
     assert object_cache.read("key") == b"code"
-    assert [path.suffix for path in folder.iterdir()] == [".o"]
+    assert [path.suffix for path in folder.iterdir()] == [".agc"]
 
 
 @pytest.mark.parametrize("content", [b"", b"short", b"x" * 32 + b"code"])
 def test_a_damaged_file_counts_as_none_and_is_replaced(folder: Path, content: bytes) -> None:
     object_cache.write("key", b"code")
-    (folder / "key.o").write_bytes(content)
+    (folder / "key.agc").write_bytes(content)
     assert object_cache.read("key") is None
     object_cache.write("key", b"code")
     assert object_cache.read("key") == b"code"
@@ -36,7 +36,7 @@ def test_the_oldest_entries_are_evicted(folder: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(object_cache._STORE, "size", 300)
     for number in range(4):
         object_cache.write(str(number), bytes(68))
-        os.utime(folder / f"{number}.o", (number, number))
+        os.utime(folder / f"{number}.agc", (number, number))
     assert object_cache.read("0") is None
     assert object_cache.read("3") == bytes(68)
 

@@ -241,7 +241,7 @@ def test_a_unit_whose_object_file_is_gone_is_lowered_again(lowered: list[str], t
     entries = [path.read_bytes()[32:] for path in (tmp_path / "native").iterdir()]  # without digests
     (unit,) = (entry for entry in entries if entry.startswith(b"{"))
     for name in json.loads(unit.partition(b"\n")[0])["files"]:
-        (tmp_path / "native" / f"{name}.o").unlink()
+        (tmp_path / "native" / f"{name}.agc").unlink()
     np.testing.assert_array_equal(tf.function(scaled, jit_compile=True)(x), scaled(x))
     assert len(lowered) == 2
 
