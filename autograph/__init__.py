@@ -1,8 +1,13 @@
-"""AutoGraph: ordinary Python control flow in, readable functional code out.
+"""AutoGraph: a source-to-source compiler from Python's control flow to calls of operators, which backends stage.
 
-convert(f)       a function that does what f does, and whose control flow a runtime can stage
-to_code(f)       the same as text
-staging          the contract for a runtime: which values are its own, and how it stages on them
+convert(f)               a function that does what f does, and whose control flow a backend can stage
+to_code(f)               its generated code as text
+convert_source(text)     the generated code of a module; compile_source returns a code object
+check_source(text)       the problems of a module, as `agc check` reports them
+do_not_convert(f)        a mark: converted code calls f unchanged
+install_import_hook()    converts modules when they are imported
+conversions()            the functions that were converted so far, and why others were not
+staging                  the contract with a backend: which values it owns, and how it stages control flow on them
 """
 
 from typing import Any

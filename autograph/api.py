@@ -63,11 +63,16 @@ F = TypeVar("F", bound=Callable[..., Any])
 def convert(f: F, *, recursive: bool = True, optional_features: Features = None) -> F:
     """Return the converted form of a function, method, lambda, partial or callable object.
 
-    With plain values it does what `f` does. With a backend's values its control flow is staged. Functions of
-    the user's that it calls are converted when they are called. A function that has been converted already,
-    or that `do_not_convert` marks, comes back as it is. ConversionError says what cannot be converted.
+    With plain values the result does what `f` does. With values of a backend, such as traced tensors, the backend
+    stages its control flow. User functions that it calls are converted, too, at their first call. Built-in functions,
+    functions that are converted already, and functions that `do_not_convert` marks are returned unchanged.
 
-    With `recursive=False` only `f` itself is converted. `optional_features` are a `Feature` or several.
+    Args:
+        recursive: False converts only `f`, and not the functions that it calls.
+        optional_features: a member of `autograph.experimental.Feature`, or several in a tuple.
+
+    Raises:
+        ConversionError: `f` is no function, its source is missing, or it has a construct that cannot be converted.
 
     >>> def absolute(x):
     ...     if x < 0:
@@ -156,9 +161,10 @@ def altered_in(function: Any, name: str) -> Where | None:
 
 
 def convert_packages(*names: str) -> None:
-    """Convert these packages or modules, too, though they are installed. The variable `AGC_CONVERT` does the same.
+    """Convert these installed packages or modules, too. The environment variable `AGC_CONVERT` does the same.
 
-    It goes for what is converted and traced from now on.
+    Functions that are converted or traced after this call are affected; existing graphs are not. ValueError for a
+    value that is not the name of a package or module.
 
     >>> convert_packages("my_layers")
     """
@@ -166,7 +172,7 @@ def convert_packages(*names: str) -> None:
 
 
 def leave_packages(*names: str) -> None:
-    """Leave these packages or modules as they are. The variable `AGC_DO_NOT_CONVERT` does the same.
+    """Leave these packages or modules unconverted. The environment variable `AGC_DO_NOT_CONVERT` does the same.
 
     >>> leave_packages("my_tools")
     """
@@ -179,7 +185,7 @@ def _switch(names: tuple[str, ...], converted: bool | None) -> None:
 
 
 def to_graph(entity: F, recursive: bool = True, experimental_optional_features: Features = None) -> F:
-    """Convert a function or class, as `convert` does, under TensorFlow's name.
+    """Convert a function as `convert` does; this is TensorFlow's name of it. A class raises ConversionError.
 
     >>> def sign(x):
     ...     return 1 if x > 0 else -1
@@ -193,7 +199,7 @@ def to_graph(entity: F, recursive: bool = True, experimental_optional_features: 
 def converted_call(
     f: Callable[..., Any], args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] | None = None
 ) -> Any:
-    """Call `f` as converted code would: converted if it is the user's, as it is otherwise.
+    """Call `f` as converted code does: user functions are converted first, others are called unchanged.
 
     >>> converted_call(max, (1, 2))
     2
@@ -204,7 +210,9 @@ def converted_call(
 def to_code(
     entity: Callable[..., Any] | type, recursive: bool = True, experimental_optional_features: Features = None
 ) -> str:
-    """Return the text of a converted function or class. With the names that it refers to, it runs by itself.
+    """Return the generated code of a function or class as text.
+
+    The text runs in a module that defines the names which `entity` uses. Raises ConversionError as `convert` does.
 
     >>> def absolute(x):
     ...     if x < 0:
@@ -235,10 +243,17 @@ def convert_source(
     function: str | None = None,
     annotate: bool = False,
 ) -> str:
-    r"""Return the text of a module, converted: a module that runs by itself.
+    r"""Return the generated code of a module as text: a module that runs by itself.
 
-    `after` stops after the pass of that name. `function`, such as "fit" or "Model.fit", selects that
-    function only. `annotate` sets the lines of `text` next to their generated code, as comments.
+    Args:
+        text: the source of the module.
+        filename: its name in errors.
+        after: the last pass to run, one of `autograph.PASSES`; all run by default.
+        function: converts only this function, such as "fit" or "Model.fit".
+        annotate: adds the original line to each block, as a comment.
+
+    Raises:
+        ConversionError: `text` is not Python, has no such function, or cannot be converted.
 
     >>> print(convert_source("def absolute(x):\n    return x if x > 0 else -x\n"))
     from agc.autograph import operators as ag__
@@ -254,9 +269,10 @@ def convert_source(
 
 
 def compile_source(text: str, filename: str, *, cached: bool = False) -> CodeType:
-    r"""Return the code of a module, converted, for `exec`. Lines and columns are those of `text`.
+    r"""Return the code object of a converted module, for `exec`. Its lines and columns are those of `text`.
 
-    With `cached` it is kept on disk, for the next time: see `install_import_hook`.
+    `cached=True` keeps the code in the cache on disk, as `install_import_hook` does. A text that is not Python, or
+    cannot be converted, raises ConversionError.
 
     >>> names = {}
     >>> exec(compile_source("def double(x):\n    return 2 * x\n", "double.py"), names)
@@ -269,10 +285,10 @@ def compile_source(text: str, filename: str, *, cached: bool = False) -> CodeTyp
 
 
 def install_import_hook(*packages: str) -> ImportHook:
-    """Convert modules when they are imported: those of these packages, or all that are the user's own.
+    """Convert modules when they are imported: those of these packages, by default all modules of user code.
 
-    A module that has been imported already is not touched. The result is a context manager, whose end takes
-    the hook out again. Converted modules are kept on disk: see AGC_CACHE_DIR and AGC_CACHE.
+    Modules that are imported already stay unchanged. The result is a context manager that removes the hook at its
+    end; without `with`, the hook lasts. Converted modules are cached on disk: see AGC_CACHE_DIR and AGC_CACHE.
 
     >>> with install_import_hook("my_model") as hook:
     ...     hook.packages
@@ -286,11 +302,17 @@ def install_import_hook(*packages: str) -> ImportHook:
 def check_source(
     text: str, filename: str = "<unknown>", *, tracers: Collection[str] = (), everywhere: bool = False
 ) -> list[Diagnostic]:
-    """Return all diagnostics of a module, in the order of its lines. The module does not run.
+    """Return all diagnostics of a module, in the order of its lines, without running it; `agc check` prints them.
 
-    Of level "error" is what cannot be converted, or not traced; of level "warning" is what can be, but
-    will hardly be staged when a tensor gets there. Warnings are about functions that one of `tracers` is seen
-    to trace, such as "agc.runtime.function", and about what these call; `everywhere` checks all functions.
+    A diagnostic of level "error" reports code that cannot be converted or traced. One of level "warning" reports code
+    that can be converted, but probably not staged.
+
+    Args:
+        text: the source of the module.
+        filename: its name in the diagnostics.
+        tracers: decorators and functions that trace, such as "agc.runtime.function". Warnings are limited to functions
+            that the module passes to them, and to functions that those call.
+        everywhere: warns about all functions.
 
     >>> check_source("def f(x:\\n    return x")[0].title
     "not Python: '(' was never closed"
@@ -301,7 +323,7 @@ def check_source(
 
 
 def code_listing(f: Callable[..., Any]) -> CodeListing:
-    """Return the text of `to_code(f)`, and for each line of it the line of the file that it comes from.
+    """Return `to_code(f)` as `text`, and in `lines` the source line of each of its lines, or None.
 
     >>> def absolute(x):
     ...     return -x if x < 0 else x
@@ -314,7 +336,7 @@ def code_listing(f: Callable[..., Any]) -> CodeListing:
 
 
 def source_listing(text: str, filename: str, function: str) -> CodeListing:
-    """Return the converted text of a function of a module that is not run, with the origins of its lines.
+    """Return the `code_listing` of a function in the source `text` of a module, without running the module.
 
     >>> source_listing("\\n\\ndef f(x):\\n    while x > 0:\\n        x -= 1\\n    return x", "f.py", "f").lines[-1]
     6

@@ -155,13 +155,17 @@ class DiagnosticError(Exception):
 
 
 class ConversionError(DiagnosticError):
-    """Code that cannot be converted. It is raised by the conversion, never later."""
+    """Error: code cannot be converted. The conversion raises it, before the code runs.
+
+    Attribute `diagnostic`: the code, place, reason and fix, as a `Diagnostic`.
+    """
 
 
 class StagingError(DiagnosticError, TypeError, ValueError):
-    """Converted code that a backend cannot stage with these values.
+    """Error: a backend cannot stage control flow with these values. It is raised while a function is traced.
 
-    It is a TypeError and a ValueError: TensorFlow raises the one or the other in these cases.
+    The class is a TypeError and a ValueError, since TensorFlow raises either of them in these cases. Attribute
+    `diagnostic`: the code, place, reason and fix, as a `Diagnostic`.
     """
 
     made: ClassVar[ContextVar[list[StagingError] | None]] = ContextVar("made", default=None)
@@ -175,7 +179,7 @@ class StagingError(DiagnosticError, TypeError, ValueError):
 
 
 class SideEffectWarning(UserWarning):
-    """A staged block uses state of the process, such as the clock: once, while it is traced."""
+    """Warning: a staged block reads state of the process, such as the clock, only once, while it is traced."""
 
 
 def _as_dict(value: Any) -> Any:
@@ -300,10 +304,10 @@ def is_own_file(filename: str) -> bool:
 
 
 def strip_frames(exception: AnyException) -> AnyException:
-    """Take agc's own frames out of the traceback of an exception and of all it stems from; return it.
+    """Remove agc's own frames from the tracebacks of an exception and of its causes and contexts; return it.
 
-    The blocks of a converted function are shown as in Python: as the function, at the line that failed.
-    With AGC_FULL_TRACEBACK=1 in the environment every frame stays.
+    A block of a converted function appears as the function, at the line that failed, as in Python. With
+    AGC_FULL_TRACEBACK=1 in the environment nothing is removed.
 
     >>> try:
     ...     1 / 0

@@ -246,9 +246,9 @@ def do_not_convert(func: None = None) -> Callable[[F], F]: ...
 
 
 def do_not_convert(func: F | None = None) -> F | Callable[[F], F]:
-    """Leave a function as it is when converted code calls it. It is returned itself, only marked.
+    """Mark a function, so that converted code calls it unconverted; return the function itself.
 
-    Works with and without parentheses, on functions and methods, and on a class for all of its methods.
+    The decorator works with and without parentheses, on functions and methods, and on a class for all of its methods.
 
     >>> @do_not_convert
     ... def plain(x):

@@ -18,11 +18,14 @@ from ..introspection.code_objects import CodeMap
 class Conversion(NamedTuple):
     """The decision about one function.
 
+    `outcome` is "converted", "with its module" (by the import hook or a converted program), "converted in place" (its
+    code was replaced, since Python calls it) or "left alone", for the reason `why`.
+
     >>> print(Conversion("left alone", "fit", "train.py", 3, "it is in a library"))
     left alone          fit, at train.py:3: it is in a library
     """
 
-    outcome: str  # 'converted', 'with its module', 'converted in place' or 'left alone'
+    outcome: str
     function: str
     file: str
     line: int
@@ -73,7 +76,7 @@ LISTING = Listing()
 
 
 def conversions() -> list[Conversion]:
-    """Return what has been converted or left alone so far, in order of files and lines.
+    """Return the decisions about all functions so far, in the order of files and lines.
 
     >>> isinstance(conversions(), list)
     True

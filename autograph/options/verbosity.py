@@ -46,7 +46,7 @@ def verbosity() -> int:
 
 
 def trace(*args: Any) -> None:
-    """Print while a function is being traced.
+    """Print the arguments while a function is traced: once for each trace, and not when its graph runs.
 
     >>> trace("step", 1)
     step 1
