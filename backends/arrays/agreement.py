@@ -66,7 +66,9 @@ def agreed(name: str, values: Sequence[Any], blocks: Blocks) -> Column:
             "AGC202",
             f"the branches give `{name}` different structures",
             why="a value that the program selects when it runs has the same structure in every branch",
-            fix=f"give `{name}` as many items and the same keys in every branch",
+            fix=f"give `{name}` an array in place of None in every branch, such as zeros"
+            if any(value is None for value in values)
+            else f"give `{name}` as many items and the same keys in every branch",
             notes=_notes(blocks, name, said),
         )
     paths = [path for path, _ in flatten_named(name, values[0])]

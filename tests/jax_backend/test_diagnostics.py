@@ -191,7 +191,7 @@ CASES = [
     (different_types, "AGC201", "`y`", "if x > 0:"),
     (different_shapes, "AGC201", "`y`", "float32[3]"),
     (different_structures, "AGC202", "`y`", "y = [x, x]"),
-    (nothing_returned, "AGC202", "return", "None"),
+    (nothing_returned, "AGC202", "return", "return an array in place of None"),
     (different_objects, "AGC203", "`y`", "'other'"),
     (type_changes_in_loop, "AGC204", "`total`", "total = jnp.int32(0)"),
     (shape_changes_in_loop, "AGC204", "`v`", "float32[4]"),
