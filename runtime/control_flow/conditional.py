@@ -243,15 +243,14 @@ def _static_leaf(path: str, column: Sequence[Any]) -> _Static | None:
                 [state_leaves.describe(leaf) for leaf in column],
                 why="the graph decides which branch runs, so both must give a tensor, or the same Python object",
                 fix=advice_for_objects(column)
-                or f"give `{path}` a tensor of one dtype in every branch" + _instance(path, column),
+                or f"give `{path}` a tensor of one dtype in every branch"
+                + (
+                    ": a number such as -1, or zeros, in place of None"
+                    if any(x is None for x in column)
+                    else ""
+                ),
             )
     return None
-
-
-def _instance(path: str, column: Sequence[Any]) -> str:
-    if path == "result":
-        return ", for instance return a value on every path"
-    return ": a number such as -1, or zeros, in place of None" if any(leaf is None for leaf in column) else ""
 
 
 def _unified(path: str, builders: list[Builder], column: Sequence[Any]) -> tuple[list[Operand], AnySpec]:

@@ -9,13 +9,14 @@ from __future__ import annotations
 import functools
 import inspect
 import logging
+import reprlib
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .. import nest
 from ..core.conversion import convert_to_tensor
-from ..core.tensor import Reference
+from ..core.tensor import Reference, Tensor
 from ..core.tensor_spec import TensorSpec
 from ..core.variable import Variable
 from ..ir import json_format
@@ -163,7 +164,8 @@ class RestoredFunction:
         return self._parameters.bind(args, kwargs)
 
     def _no_match(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
-        given = [repr(value) for value in args] + [f"{name}={value!r}" for name, value in kwargs.items()]
+        given = [_shown(value) for value in args]
+        given += [f"{name}={_shown(value)}" for name, value in kwargs.items()]
         options = [f"  {each.call_text()}" for each in self.concrete_functions]
         if not options:
             return (
@@ -177,6 +179,11 @@ class RestoredFunction:
 
     def __repr__(self) -> str:
         return f"<agc.runtime.RestoredFunction {self.name}: {len(self.concrete_functions)} graphs>"
+
+
+def _shown(value: Any) -> str:
+    """Return an argument as text: the type of a tensor, other values in a short form."""
+    return str(TensorSpec.from_tensor(value).spec) if isinstance(value, Tensor) else reprlib.repr(value)
 
 
 def _fitting(concrete: ConcreteFunction, arguments: Mapping[str, Any], converting: bool) -> list[Any] | None:

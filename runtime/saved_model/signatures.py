@@ -156,9 +156,8 @@ class LoadedSignature:
             raise TypeError(f"a signature takes its tensors by name: {', '.join(known)}")
         wrong = sorted(known.keys() ^ kwargs.keys())
         if wrong:
-            raise TypeError(
-                f"a signature takes exactly {', '.join(known)}: {', '.join(wrong)} is missing or unknown"
-            )
+            texts = [f"`{name}` is {'missing' if name in known else 'unknown'}" for name in wrong]
+            raise TypeError(f"a signature takes exactly {', '.join(known)}: {', '.join(texts)}")
         result: dict[str, Any] = self._concrete(**kwargs)
         return result
 

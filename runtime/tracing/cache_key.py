@@ -48,18 +48,21 @@ class Parameters:
             for p in self.signature.parameters.values()
             if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
         ]
-        collecting = [p.name for p in self.signature.parameters.values() if p.kind is p.VAR_POSITIONAL]
-        self.rest: str | None = collecting[0] if collecting else None
-        kinds = {p.kind for p in self.signature.parameters.values()}
+        kinds = {p.kind: p.name for p in self.signature.parameters.values()}
+        self.rest = kinds.get(inspect.Parameter.VAR_POSITIONAL)
+        self.keywords = kinds.get(inspect.Parameter.VAR_KEYWORD)
         self.names = list(self.signature.parameters)
         self.are_of_method = self.names[:1] in (["self"], ["cls"])  # or the function is called as a method
         scope = getattr(python_function, "__qualname__", "").rpartition(".")[0]
         self.may_be_method = self.are_of_method or (scope != "" and not scope.endswith("<locals>"))
-        self._simple = kinds <= {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD}
+        self._simple = kinds.keys() <= {
+            inspect.Parameter.POSITIONAL_ONLY,
+            inspect.Parameter.POSITIONAL_OR_KEYWORD,
+        }
         self._count = len(self.positional)
         self._values: Callable[..., tuple[Any, ...]] | None = None  # made at the first use
         self.most: float = len(self.signature.parameters)
-        if inspect.Parameter.VAR_POSITIONAL in kinds or inspect.Parameter.VAR_KEYWORD in kinds:
+        if self.rest is not None or self.keywords is not None:
             self.most = float("inf")
 
     def values(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -14,6 +14,7 @@ from ..core.export import export
 from ..core.gc_pause import Pause
 from ..core.symbolic_tensor import SymbolicTensor
 from ..core.tensor import EagerTensor, Reference
+from ..core.tensor_spec import TensorSpec
 from ..core.type_spec import TypeSpec
 from ..core.variable import Variable
 from ..executors import EXECUTORS, Runner, shortest
@@ -196,8 +197,14 @@ class ConcreteFunction:
         return repr(self.function_type) if verbose else str(self.function_type)
 
     def call_text(self) -> str:
-        """Return a call as text: tensors as the parameter's name, Python values with the value of the trace."""
-        texts = [key if _has_spec(value) else f"{key}={value!r}" for key, value in self.arguments.items()]
+        """Return a call as text: tensors as their types, Python values with the value of the trace.
+
+        `f(x: float32[?, 8], weights[0]: float32[8], training=True)`
+        """
+        pairs = [
+            pair for name, value in self.arguments.items() for pair in nest.flatten_with_path(value, name)
+        ]
+        texts = [f"{path}{_described(leaf)}" for path, leaf in pairs]
         return f"{self.name}({', '.join(texts)})"
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
@@ -287,8 +294,10 @@ def _shown(operand: Operand, builder: Builder) -> Any:
     return SymbolicTensor(operand, builder) if isinstance(operand.spec, TensorType) else operand
 
 
-def _has_spec(value: Any) -> bool:
-    return any(isinstance(leaf, TypeSpec) for leaf in nest.flatten(value))
+def _described(leaf: Any) -> str:
+    if isinstance(leaf, TensorSpec):
+        return f": {leaf.spec}"
+    return f": {leaf!r}" if isinstance(leaf, TypeSpec) else f"={leaf!r}"
 
 
 def _run_time_value(leaf: Any) -> Any:

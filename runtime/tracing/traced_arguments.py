@@ -11,7 +11,7 @@ f(t, 4)       TypeError: f(): `n` was 3 when traced, but is 4 in this call
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from .. import errors, nest
@@ -73,8 +73,7 @@ class TracedArguments:
     def checked(self, arguments: Mapping[str, Any]) -> list[Any]:
         """Return the inputs of the graph among arguments by name. Raise TypeError if one does not fit."""
         found = []
-        for name, traced in self._specs.items():
-            given = arguments[name]
+        for name, traced, given in self._paired(arguments):
             if name == self.receiver and isinstance(traced, Identity):
                 continue
             if isinstance(traced, TensorSpec) and nest.is_nested(given):
@@ -93,6 +92,15 @@ class TracedArguments:
                 if checked is not None:
                     found.append(checked)
         return found
+
+    def _paired(self, arguments: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
+        """Yield the name, the traced and the given value of each argument; of `**kwargs`, those of each keyword."""
+        for name, traced in self._specs.items():
+            given = arguments[name]
+            if name == self._parameters.keywords and traced.keys() == given.keys():
+                yield from ((key, traced[key], given[key]) for key in sorted(traced))
+            else:
+                yield name, traced, given
 
     def _checked_composite(self, path: str, traced: TypeSpec, given: Any) -> list[Any]:
         if not traced.is_compatible_with(given):

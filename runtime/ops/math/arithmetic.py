@@ -359,7 +359,9 @@ def _fractions(x: TensorLike, y: TensorLike) -> tuple[Tensor, Tensor]:
     x = convert_to_tensor(x, hint)
     y = convert_to_tensor(y, None if is_tensor_like(y) else x.dtype)
     if x.dtype is not y.dtype:
-        raise TypeError(f"`x` and `y` must have the same dtype, got {x.dtype!r} != {y.dtype!r}")
+        raise TypeError(
+            f"`x` and `y` must have the same dtype, got {x.dtype!r} != {y.dtype!r}: convert one with tf.cast"
+        )
     wanted = _QUOTIENTS.get(x.dtype)
     if wanted is None:
         raise TypeError(f"Invalid dtype {x.dtype!r} in __truediv__. Expected one of {set(_QUOTIENTS)}")

@@ -53,6 +53,7 @@ def keys_of_text(n: Any) -> dict[str, Any]:
             "make them agree, for instance with tf.strings.as_string in one",
         ),
         (lambda n: n * tf.constant(0.5), 3, "(argument `y`): convert one with tf.cast"),
+        (lambda n: n / tf.constant(0.5), 3, "got tf.int32 != tf.float32: convert one with tf.cast"),
         (keys_of_text, 3, "fix: take keys from Python numbers"),
     ],
 )

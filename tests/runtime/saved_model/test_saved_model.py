@@ -153,6 +153,25 @@ def test_arguments_choose_among_the_graphs(folder):
         loaded.never_called(X)
 
 
+def test_errors_name_the_types_that_a_graph_takes(tmp_path):
+    module = tf.Module()
+    module.f = tf.function(lambda x, **scales: x * scales["a"][0])
+    module.f(tf.ones([2, 3]), a=[tf.constant(2.0)])
+    module.g = tf.function(lambda x: x, input_signature=[tf.TensorSpec([None, 3])])
+    tf.saved_model.save(module, tmp_path, signatures=module.g)
+    loaded = tf.saved_model.load(tmp_path)
+    with pytest.raises(ValueError) as failure:
+        loaded.f(tf.ones([5, 3]), a=[[0.0] * 1000])
+    got, expected = str(failure.value).splitlines()
+    assert "(float32[5, 3], a=[[0.0, " in got
+    assert len(got) < 200
+    assert expected == "  lambda_(x: float32[2, 3], scales['a'][0]: float32[])"
+    with pytest.raises(
+        TypeError, match=r"`x` is float32\[2\], but the graph was traced for float32\[\?, 3\]"
+    ):
+        loaded.signatures["serving_default"](x=tf.ones([2]))
+
+
 def test_graphs_are_found_by_specs(folder):
     loaded = tf.saved_model.load(folder)
     concrete = vars(loaded)["__call__"]
@@ -226,7 +245,7 @@ def test_a_single_function_with_input_signature_is_serving_default(folder):
     assert serving.structured_input_signature == ((), {"inp": tf.TensorSpec([None, 2], name="inp")})
     assert serving.structured_outputs == {"output_0": tf.TensorSpec([None, 2], name="output_0")}
     assert serving(inp=X)["output_0"].numpy().tolist() == [[6.0, 12.0]]
-    with pytest.raises(TypeError, match="takes exactly inp: inp, y is missing or unknown"):
+    with pytest.raises(TypeError, match="takes exactly inp: `inp` is missing, `y` is unknown"):
         serving(y=X)
 
 
