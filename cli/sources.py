@@ -133,6 +133,8 @@ def decode(data: bytes, label: str) -> str:
         text = data.decode(encoding)
     except UnicodeDecodeError as error:
         raise _undecodable(error, label) from None
+    except (LookupError, UnicodeError):  # a codec, but not of text
+        raise _not_text(label, 1, f"the encoding {encoding} does not give text", "correct the coding line") from None
     except SyntaxError as error:
         if _is_undecodable_head(data):
             raise _undecodable(_decode_error(data), label) from None

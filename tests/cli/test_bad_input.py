@@ -68,6 +68,24 @@ error[AGC302]: `cookie.py` is not Python source: unknown encoding: klingon
 fix: correct the coding line
 """,
     ),
+    "undefined.py": (
+        b"# coding: undefined\nx = 1\n",
+        FAILED,
+        """\
+error[AGC302]: `undefined.py` is not Python source: the encoding undefined does not give text
+  --> undefined.py:1
+fix: correct the coding line
+""",
+    ),
+    "hex.py": (
+        b"# coding: hex\nx = 1\n",
+        FAILED,
+        """\
+error[AGC302]: `hex.py` is not Python source: the encoding hex does not give text
+  --> hex.py:1
+fix: correct the coding line
+""",
+    ),
     "open.py": (
         b"x = 1\ny = (x,\n",
         FAILED,
