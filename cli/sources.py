@@ -15,7 +15,7 @@ import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 from agc.autograph.errors import Where
 
@@ -97,7 +97,7 @@ def read(path: str) -> Source:
 def _bytes(path: str) -> bytes:
     try:
         with open(path, "rb") as file:
-            return file.read()
+            return b"".join(_until_zero(file))
     except FileNotFoundError:
         raise problem(
             UNREADABLE, f"cannot read `{path}`: no such file", fix=_neighbor(path) or "check the path"
@@ -109,6 +109,14 @@ def _bytes(path: str) -> bytes:
     except (OSError, ValueError) as error:  # ValueError: a zero byte in the name
         reason = getattr(error, "strerror", None) or str(error)
         raise problem(UNREADABLE, f"cannot read `{path}`: {reason.lower()}") from None
+
+
+def _until_zero(file: IO[bytes]) -> Iterator[bytes]:
+    """Yield the pieces of a file, up to one with a zero byte: no source has any, but endless devices do."""
+    while piece := file.read(1 << 20):
+        yield piece
+        if b"\0" in piece:
+            return
 
 
 def _neighbor(path: str) -> str:
@@ -134,7 +142,9 @@ def decode(data: bytes, label: str) -> str:
     except UnicodeDecodeError as error:
         raise _undecodable(error, label) from None
     except (LookupError, UnicodeError):  # a codec, but not of text
-        raise _not_text(label, 1, f"the encoding {encoding} does not give text", "correct the coding line") from None
+        raise _not_text(
+            label, 1, f"the encoding {encoding} does not give text", "correct the coding line"
+        ) from None
     except SyntaxError as error:
         if _is_undecodable_head(data):
             raise _undecodable(_decode_error(data), label) from None

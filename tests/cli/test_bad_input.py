@@ -1,6 +1,7 @@
 """Whatever is wrong, the command says what, where and what to do, and ends with the code for it."""
 
 import errno
+import os
 
 import pytest
 from agc.cli import sources
@@ -173,6 +174,12 @@ def test_a_file_that_may_not_be_read(folder, monkeypatch, capsys):
     monkeypatch.setattr(sources, "open", deny, raising=False)
     assert main(["convert", str(folder / "collatz.py")]) == USAGE
     assert capsys.readouterr().err.endswith("collatz.py`: permission denied\n")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="the system has no such device")
+def test_an_endless_file(inside):
+    expected = "error[AGC302]: `/dev/zero` is not Python source: it contains zero bytes"
+    assert complaint(inside("convert", "/dev/zero"), FAILED).splitlines()[0] == expected
 
 
 def test_a_loop_of_links(inside, folder):
