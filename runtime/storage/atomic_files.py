@@ -5,6 +5,7 @@
 
 A reader sees the old content or the new one. When anything fails, the old file is unchanged. A draft is locked while
 its writer lives, so that leftovers of killed writers are recognized (`locks.remove_leftovers` with `drafts_of`).
+Devices and pipes are never replaced: a file in the place of /dev/null would break the system.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import errno
 import os
 import re
 import secrets
+import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO
@@ -21,7 +23,8 @@ from typing import IO
 from .locks import exclusive, lock_open
 
 _OF_DISKS = frozenset({
-    errno.EACCES, errno.EFBIG, errno.EIO, errno.ENOSPC, errno.EPERM, errno.EROFS, getattr(errno, "EDQUOT", errno.ENOSPC)
+    errno.EACCES, errno.EFBIG, errno.EIO, errno.ENAMETOOLONG, errno.ENOSPC, errno.EPERM, errno.EROFS,
+    getattr(errno, "EDQUOT", errno.ENOSPC),
 })  # fmt: skip
 
 
@@ -29,6 +32,7 @@ class Draft:
     """A temporary file in the folder of `path`, until it is published or discarded."""
 
     def __init__(self, path: Path) -> None:
+        _refuse_special(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         while True:
             self._path = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
@@ -62,6 +66,12 @@ class Draft:
             os.unlink(self._path)
         if self._lock is not None:
             self._lock.close()
+
+
+def _refuse_special(path: Path) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise FileExistsError(errno.EEXIST, "it exists, and is not a regular file", os.fspath(path))
 
 
 @contextlib.contextmanager

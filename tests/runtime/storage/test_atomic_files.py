@@ -38,9 +38,21 @@ def test_files_have_the_usual_permissions(tmp_path):
 def test_no_file_of_a_folder_is_replaced_when_one_cannot_be_written(tmp_path):
     for name in ("first", "second"):
         (tmp_path / name).write_bytes(b"old")
-    with pytest.raises(OSError):  # the name of its draft is too long
+    with pytest.raises(OSError, match=f"/{'n' * 250}'$"):  # the name of its draft is too long
         write_files(tmp_path, {"first": b"new", "n" * 250: b"new", "second": b"new"})
     assert [(tmp_path / name).read_bytes() for name in ("first", "second")] == [b"old", b"old"]
     assert sorted(os.listdir(tmp_path)) == ["first", "second"]
     write_files(tmp_path, {"first": b"new", "second": b"new"})
     assert [(tmp_path / name).read_bytes() for name in ("first", "second")] == [b"new", b"new"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no pipes with names")
+def test_pipes_devices_and_folders_are_not_replaced(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    os.mkdir(tmp_path / "folder")
+    os.symlink(os.devnull, tmp_path / "null")  # such as /dev/stdout
+    for name in ("pipe", "folder", "null"):
+        with pytest.raises(FileExistsError, match=f"not a regular file: '{tmp_path}/{name}'"):
+            write_files(tmp_path, {name: b"new"})
+    assert sorted(os.listdir(tmp_path)) == ["folder", "null", "pipe"]
+    assert os.path.islink(tmp_path / "null")
