@@ -47,8 +47,13 @@ def profiled(start: Callable[[], int], wanted: Wanted) -> int:
 
 
 def _tell(report: Any, wanted: Wanted) -> None:
+    import agc.runtime as tf
+
     click.echo(report.text().rstrip("\n"), err=True)
     if wanted.trace is not None:
-        report.write_trace(wanted.trace)
+        try:
+            report.write_trace(wanted.trace)
+        except tf.errors.OpError as error:
+            raise output.unwritable(wanted.trace, error.message.rpartition("; ")[2].lower()) from None
     if wanted.page is not None:
         output.write(wanted.page, report.page())

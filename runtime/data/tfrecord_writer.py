@@ -11,6 +11,7 @@ from typing import Any
 from .. import errors
 from ..core.export import export
 from ..storage.crc32c import masked_crc32c
+from ..storage.gfile import calling
 
 
 @export("io.TFRecordOptions")
@@ -65,6 +66,7 @@ class TFRecordWriter:
         self._compressor = zlib.compressobj(level) if options.compression_type == "ZLIB" else None
         name = os.fspath(path)
         name = name.rstrip("/" if isinstance(name, str) else b"/") or name  # as TensorFlow does
+        self._name = name
         try:
             if options.compression_type == "GZIP":
                 self._file: Any = gzip.open(name, "wb", 9 if level < 0 else level)  # noqa: SIM115  # see close()
@@ -85,19 +87,26 @@ class TFRecordWriter:
     def _put(self, content: bytes) -> None:
         if self._file.closed:
             raise errors.FailedPreconditionError("Writer is closed.")
-        self._file.write(content if self._compressor is None else self._compressor.compress(content))
+        packed = content if self._compressor is None else self._compressor.compress(content)
+        calling(lambda: self._file.write(packed), self._name)
 
     def flush(self) -> None:
         """Write buffered data."""
         if self._compressor is not None:
-            self._file.write(self._compressor.flush(zlib.Z_SYNC_FLUSH))
-        self._file.flush()
+            packed = self._compressor.flush(zlib.Z_SYNC_FLUSH)
+            calling(lambda: self._file.write(packed), self._name)
+        calling(self._file.flush, self._name)
 
     def close(self) -> None:
         """Finish the file."""
         if not self._file.closed:
+            calling(self._finish, self._name)
+
+    def _finish(self) -> None:
+        try:
             if self._compressor is not None:
                 self._file.write(self._compressor.flush())
+        finally:
             self._file.close()
 
     def __enter__(self) -> TFRecordWriter:

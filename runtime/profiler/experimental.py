@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from ..core.missing_names import explain as _explain
 from ..ir.source_location import caller
+from ..storage import gfile
 from . import xplane
 from .recorder import ProfilePoint
 from .report import Report
@@ -76,13 +77,13 @@ def stopped(save: bool) -> Report:
 
 def _save(report: Report, logdir: str) -> None:
     folder = os.path.join(logdir, "plugins", "profile", time.strftime("%Y_%m_%d_%H_%M_%S"))
-    os.makedirs(folder, exist_ok=True)
+    gfile.makedirs(folder)
     stem = os.path.join(folder, socket.gethostname())
-    with open(f"{stem}.xplane.pb", "wb") as plane:
+    with gfile.GFile(f"{stem}.xplane.pb", "wb") as plane:
         plane.write(xplane.encoded(report))
     report.write_trace(f"{stem}.trace.json.gz")
     report.write_page(f"{stem}.flame.html")
-    with open(f"{stem}.profile.txt", "w", encoding="utf-8") as file:
+    with gfile.GFile(f"{stem}.profile.txt", "w") as file:
         file.write(report.text())
 
 

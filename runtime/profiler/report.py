@@ -10,6 +10,7 @@ from agc.autograph.api import shown_path
 
 from ..core import late_binding
 from ..ir.source_location import Origin
+from ..storage.gfile import GFile
 from .recorder import ProfileNode, ProfilePoint, ProfileSession, ThreadRecorder
 
 _UNITS = (("s", 1_000_000_000), ("ms", 1_000_000), ("µs", 1_000))
@@ -116,7 +117,7 @@ class Report:
 
     def write_page(self, path: str) -> None:
         """Write `page()` to a file."""
-        with open(path, "w", encoding="utf-8") as file:
+        with GFile(path, "w") as file:
             file.write(self.page())
 
     def _repr_html_(self) -> str:

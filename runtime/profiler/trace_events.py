@@ -7,6 +7,7 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
+from ..storage.gfile import GFile
 from .recorder import Event
 from .report import label, place
 
@@ -47,10 +48,6 @@ def _as_json(event: Event, thread: int, started: int) -> dict[str, Any]:
 
 def write(report: Report, path: str) -> None:
     """Write the events to a file; compressed when its name ends in `.gz`."""
-    text = json.dumps(timeline(report))
-    if path.endswith(".gz"):
-        with gzip.open(path, "wt", encoding="utf-8") as packed:
-            packed.write(text)
-    else:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
+    content = json.dumps(timeline(report)).encode()
+    with GFile(path, "wb") as file:
+        file.write(gzip.compress(content) if path.endswith(".gz") else content)

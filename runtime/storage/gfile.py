@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import errno
 import glob as patterns
 import os
 import shutil
@@ -31,6 +32,7 @@ _KINDS: tuple[tuple[type[OSError], type[errors.OpError]], ...] = (
     (IsADirectoryError, errors.FailedPreconditionError),
     (NotADirectoryError, errors.FailedPreconditionError),
 )
+_EXHAUSTED = frozenset({errno.ENOSPC, errno.EMFILE, errno.ENFILE, getattr(errno, "EDQUOT", errno.ENOSPC)})
 _MODES = ("r", "w", "a", "r+", "w+", "a+")
 
 
@@ -38,13 +40,15 @@ def _name(path: Path) -> str:
     return os.fsdecode(path)
 
 
-def _calling(function: Callable[[], T], path: Path) -> T:
-    """Return the result of `function`; convert an OSError to the runtime's exception."""
+def calling(function: Callable[[], T], path: Path) -> T:
+    """Return the result of `function`; convert an OSError to the runtime's exception, which names `path`."""
     try:
         return function()
     except OSError as error:
         kind = next((mine for theirs, mine in _KINDS if isinstance(error, theirs)), errors.UnknownError)
-        raise kind(f"{_name(path)}; {error.strerror}") from None
+        if error.errno in _EXHAUSTED:
+            kind = errors.ResourceExhaustedError
+        raise kind(f"{_name(path)}; {error.strerror or error}") from None
 
 
 class GFile:
@@ -90,7 +94,7 @@ class GFile:
             encoding = None if is_binary else self._encoding
             newline = None if is_binary else ""
             path, mode = _name(self._name), self._mode
-            self._file = _calling(lambda: open(path, mode, encoding=encoding, newline=newline), path)  # noqa: SIM115
+            self._file = calling(lambda: open(path, mode, encoding=encoding, newline=newline), path)  # noqa: SIM115
         return self._file
 
     def _for_reading(self) -> Any:
@@ -100,21 +104,21 @@ class GFile:
 
     def read(self, n: int = -1) -> Any:
         """Return the next `n` bytes or characters; by default all that are left."""
-        return self._for_reading().read(n)
+        return calling(lambda: self._for_reading().read(n), self._name)
 
     def readline(self) -> Any:
         """Return the next line with its end; an empty string at the end of the file."""
-        return self._for_reading().readline()
+        return calling(lambda: self._for_reading().readline(), self._name)
 
     def readlines(self) -> list[Any]:
         """Return all lines that are left."""
-        return list(self._for_reading().readlines())
+        return list(calling(lambda: self._for_reading().readlines(), self._name))
 
     def __iter__(self) -> Iterator[Any]:
         return self
 
     def __next__(self) -> Any:
-        return next(self._for_reading())
+        return calling(lambda: next(self._for_reading()), self._name)
 
     def write(self, file_content: Any) -> None:
         """Write text, or bytes in a binary mode (text is encoded as UTF-8).
@@ -127,20 +131,20 @@ class GFile:
             file_content = file_content.encode(self._encoding)
         elif "b" not in self._mode and isinstance(file_content, bytes):
             file_content = file_content.decode(self._encoding)
-        self._opened().write(file_content)
+        calling(lambda: self._opened().write(file_content), self._name)
 
     def seek(self, offset: int, whence: int = 0) -> None:
         """Set the position in the file."""
-        self._for_reading().seek(offset, whence)
+        calling(lambda: self._for_reading().seek(offset, whence), self._name)
 
     def tell(self) -> int:
         """Return the position in the file."""
-        return int(self._opened().tell())
+        return int(calling(lambda: self._opened().tell(), self._name))
 
     def size(self) -> int:
         """Return the file's size in bytes."""
-        if self._file is not None and self._writes:
-            self._file.flush()
+        if self._writes:
+            self.flush()
         return stat(self._name).length
 
     def seekable(self) -> bool:
@@ -150,13 +154,13 @@ class GFile:
     def flush(self) -> None:
         """Write buffered data to the system."""
         if self._file is not None:
-            self._file.flush()
+            calling(self._file.flush, self._name)
 
     def close(self) -> None:
         """Close the file; the next use opens it again."""
-        if self._file is not None:
-            self._file.close()
-            self._file = None
+        file, self._file = self._file, None
+        if file is not None:
+            calling(file.close, self._name)
 
     def __enter__(self) -> GFile:
         if self._writes:
@@ -220,7 +224,7 @@ def mkdir(path: Path) -> None:
     True
     """
     if not isdir(path):
-        _calling(lambda: os.mkdir(_name(path)), path)
+        calling(lambda: os.mkdir(_name(path)), path)
 
 
 def makedirs(path: Path) -> None:
@@ -232,7 +236,7 @@ def makedirs(path: Path) -> None:
     ...     isdir(folder + "/a/b")
     True
     """
-    _calling(lambda: os.makedirs(_name(path), exist_ok=True), path)
+    calling(lambda: os.makedirs(_name(path), exist_ok=True), path)
 
 
 def remove(path: Path) -> None:
@@ -245,7 +249,7 @@ def remove(path: Path) -> None:
     ...     exists(folder + "/a")
     False
     """
-    _calling(lambda: os.remove(_name(path)), path)
+    calling(lambda: os.remove(_name(path)), path)
 
 
 def rmtree(path: Path) -> None:
@@ -260,7 +264,7 @@ def rmtree(path: Path) -> None:
     """
     if not exists(path):
         raise errors.NotFoundError(f"{_name(path)} not found")
-    _calling(lambda: shutil.rmtree(_name(path)), path)
+    calling(lambda: shutil.rmtree(_name(path)), path)
 
 
 def copy(src: Path, dst: Path, overwrite: bool = False) -> None:
@@ -275,7 +279,7 @@ def copy(src: Path, dst: Path, overwrite: bool = False) -> None:
     """
     stat(src)
     _check_free(dst, overwrite)
-    _calling(lambda: shutil.copyfile(_name(src), _name(dst)), dst)
+    calling(lambda: shutil.copyfile(_name(src), _name(dst)), dst)
 
 
 def rename(src: Path, dst: Path, overwrite: bool = False) -> None:
@@ -289,7 +293,7 @@ def rename(src: Path, dst: Path, overwrite: bool = False) -> None:
     ['b']
     """
     _check_free(dst, overwrite)
-    _calling(lambda: os.replace(_name(src), _name(dst)), src)
+    calling(lambda: os.replace(_name(src), _name(dst)), src)
 
 
 def _check_free(path: Path, overwrite: bool) -> None:
@@ -317,7 +321,7 @@ def stat(path: Path) -> FileStatistics:
     >>> stat(".").is_directory
     True
     """
-    found = _calling(lambda: os.stat(_name(path)), path)
+    found = calling(lambda: os.stat(_name(path)), path)
     return FileStatistics(found.st_size, found.st_mtime_ns, isdir(path))
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from ..core.export import export
 from ..data.tfrecord_writer import TFRecordWriter
+from ..storage.gfile import makedirs
 from . import events
 from .state import SummaryWriter
 
@@ -23,7 +24,7 @@ class FileWriter(SummaryWriter):
     _numbers = itertools.count()
 
     def __init__(self, folder: str, max_queue: int, flush_millis: float, suffix: str) -> None:
-        os.makedirs(folder, exist_ok=True)
+        makedirs(folder)
         number = next(self._numbers)
         name = f"events.out.tfevents.{int(time.time()):010d}.{socket.gethostname()}.{os.getpid()}.{number}{suffix}"
         self.path = os.path.join(folder, name)

@@ -1,6 +1,7 @@
 """`agc run --profile`: tables on stderr, a trace and a page in files."""
 
 import json
+import os
 
 import pytest
 
@@ -65,3 +66,11 @@ def test_wrong_options(agc, program, options, message):
     done = agc("run", *options, "program.py")
     assert (done.stdout, done.returncode) == ("", 2)
     assert done.stderr.splitlines()[0] == message
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="the system has no such device")
+def test_a_trace_that_cannot_be_written(agc, program):
+    done = agc("run", "--profile-trace", "/dev/full", "program.py")
+    assert done.stdout == "192\n"
+    assert done.stderr.splitlines()[-1] == "error[AGC307]: cannot write `/dev/full`: no space left on device"
+    assert done.returncode == 2

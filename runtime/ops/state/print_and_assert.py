@@ -12,6 +12,7 @@ import numpy as np
 
 from ... import errors
 from ...ir.traits import IDEMPOTENT, KEEPS_VARIABLES
+from ...storage.gfile import GFile
 from ..framework.attribute_parsers import READERS, Texts, read_text
 from ..framework.op import Input, Name, Tensors, op
 
@@ -57,11 +58,8 @@ def emit(text: str, stream: str) -> None:
     """Write to the current standard output or error, or append to `file://…`."""
     if stream.startswith("file://"):
         path = stream[len("file://") :]
-        try:
-            with open(path, "a", encoding="utf-8", errors="surrogateescape") as file:
-                file.write(text)
-        except FileNotFoundError as error:
-            raise errors.NotFoundError(f"{path}; {error.strerror}", "print") from None
+        with GFile(path, "ab") as file:
+            file.write(text.encode("utf-8", "surrogateescape"))
         return
     target = sys.stdout if stream == "stdout" else sys.stderr
     target.write(text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace"))
