@@ -20,6 +20,7 @@ from ..framework.attribute_parsers import DType
 from ..framework.op import Input, Name, Same, op
 from ..framework.op_families import Array, DTypes, require_dtype
 from ..framework.static_values import integers
+from .unique import types_of_distinct
 
 _INDICES: DTypes = frozenset({dtypes.int32, dtypes.int64})
 
@@ -109,19 +110,10 @@ def counted(
     >>> [part.numpy().tolist() for part in counted([7, 8, 7])]
     [[7, 8], [0, 1, 0], [2, 1]]
     """
-    demand_indices(out_idx)
-    if x.shape is not None and len(x.shape) != 1:
-        raise ValueError("unique expects a 1D vector.")
-    return TensorType(x.dtype, (None,)), TensorType(out_idx, x.shape or (None,)), TensorType(out_idx, (None,))
+    return *types_of_distinct(x, out_idx), TensorType(out_idx, (None,))
 
 
 counted.no_gradient("the equality of elements is discrete")
-
-
-def demand_indices(dtype: dtypes.DType) -> None:
-    """Raise TypeError for a dtype that indices cannot have."""
-    if dtype not in _INDICES:
-        raise TypeError(f"out_idx must be int32 or int64, not {dtype.name}")
 
 
 @counted.kernel

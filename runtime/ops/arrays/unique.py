@@ -39,6 +39,13 @@ def distinct(x: Input, out_idx: DType = dtypes.int32, name: Name = None) -> tupl
     >>> distinct([7, 8, 7])[0]
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([7, 8], dtype=int32)>
     """
+    return types_of_distinct(x, out_idx)
+
+
+def types_of_distinct(x: Input, out_idx: dtypes.DType) -> tuple[TensorType, TensorType]:
+    """Return the types of the distinct elements and of their indices. Raise TypeError for another dtype of indices."""
+    if out_idx not in (dtypes.int32, dtypes.int64):
+        raise TypeError(f"out_idx must be int32 or int64, not {out_idx.name}")
     if x.shape is not None and len(x.shape) != 1:
         raise ValueError("unique expects a 1D vector.")
     return TensorType(x.dtype, (None,)), TensorType(out_idx, x.shape or (None,))

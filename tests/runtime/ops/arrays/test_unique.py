@@ -11,6 +11,8 @@ def test_unique_keeps_the_order_of_first_appearance() -> None:
     assert tf.unique(["b", "a", "b"]).y.numpy().tolist() == [b"b", b"a"]
     with pytest.raises(tf.errors.InvalidArgumentError, match="unique expects a 1D vector"):
         tf.unique([[1]])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="out_idx must be int32 or int64, not float32"):
+        tf.unique([1], tf.float32)
 
 
 def test_unique_of_many_numbers() -> None:
