@@ -144,21 +144,7 @@ def stack(values: Any, axis: Any = 0, name: str | None = None) -> Any:
             return RaggedTensor(
                 concat_split.concat(tensors, 0), RowPartition.from_row_lengths(lengths), internal=True
             )
-    return _stacked(aligned(tensors, max(min(dim, 1), 1)), dim)
-
-
-def _stacked(values: Sequence[Any], axis: int) -> Any:
-    if not isinstance(values[0], RaggedTensor):
-        return concat_split.stack(values, axis)
-    if axis > 1:
-        for other in values[1:]:
-            _check_rows(values[0], other)
-        return values[0].with_values(_stacked([one.values for one in values], axis - 1))
-    if axis == 0:
-        counts = concat_split.stack([one.nrows() for one in values])
-        return RaggedTensor(_concatenated(values, 0), RowPartition.from_row_lengths(counts), internal=True)
-    splits = _multiples(values[0].nrows() + 1, len(values))
-    return RaggedTensor(_interleaved(values), RowPartition(splits), internal=True)
+    return _concatenated([_expanded(one, dim) for one in aligned(tensors, 1)], dim)
 
 
 def tile(input: Any, multiples: Any, name: str | None = None) -> Any:
