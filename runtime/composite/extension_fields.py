@@ -177,21 +177,17 @@ def parts_of(field: Any, value: Any) -> Iterator[Any]:
 
 def filled(field: Any, parts: Iterator[Any]) -> Any:
     """Rebuild the value of a field from the next tensors and composites."""
-    if isinstance(field, TypeSpec):
-        return next(parts)
-    if isinstance(field, tuple):
-        return tuple(filled(item, parts) for item in field)
-    if isinstance(field, Mapping):
-        return ImmutableDict({key: filled(item, parts) for key, item in field.items()})
-    return field
+    return _mapped(field, lambda leaf: next(parts) if isinstance(leaf, TypeSpec) else leaf)
 
 
 def with_shapes(field: Any, change: Callable[[TensorShape], TensorShape]) -> Any:
     """Return the value of a field with other `TensorShape`s."""
-    if isinstance(field, TensorShape):
-        return change(field)
+    return _mapped(field, lambda leaf: change(leaf) if isinstance(leaf, TensorShape) else leaf)
+
+
+def _mapped(field: Any, change: Callable[[Any], Any]) -> Any:
     if isinstance(field, tuple):
-        return tuple(with_shapes(item, change) for item in field)
+        return tuple(_mapped(item, change) for item in field)
     if isinstance(field, Mapping):
-        return ImmutableDict({key: with_shapes(item, change) for key, item in field.items()})
-    return field
+        return ImmutableDict({key: _mapped(item, change) for key, item in field.items()})
+    return change(field)

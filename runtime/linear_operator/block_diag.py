@@ -49,10 +49,7 @@ class LinearOperatorBlockDiag(BlockOperator):
         super().__init__(operators, given)
 
     def _extent(self, sizes: Any) -> Any:
-        parts = self.operators
-        rows, columns = ([sizes.size(part, axis) for part in parts] for axis in (-2, -1))
-        batch = sizes.broadcast(*(sizes.batch(part, 2) for part in parts))
-        return sizes.join(batch, sizes.total(*rows), sizes.total(*columns))
+        return self._joint_extent(sizes, sizes.total)
 
     def _each(self, method: str, x: Any, own_axis: int, adjoint: bool) -> Any:
         """Call a method of each block with its part of `x`, and join the results."""

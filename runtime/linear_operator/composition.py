@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import operator as python
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..core.export import export
@@ -43,6 +43,12 @@ class OperatorSequence(StructuredOperator):
     def _factors(self) -> list[Any]:
         """Return the operators whose determinants multiply."""
         return self.operators
+
+    def _joint_extent(self, sizes: Any, combined: Callable[..., Any]) -> Any:
+        """Return the extent whose numbers of rows and columns are the combined ones of the parts."""
+        batch = sizes.broadcast(*(sizes.batch(part, 2) for part in self.operators))
+        ends = (combined(*(sizes.size(part, axis) for part in self.operators)) for axis in (-2, -1))
+        return sizes.join(batch, *ends)
 
     def _has_squares(self) -> bool:
         return hints.all_have(self._factors(), "is_square")

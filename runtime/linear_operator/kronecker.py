@@ -50,10 +50,7 @@ class LinearOperatorKronecker(OperatorSequence):
         super().__init__(operators, given)
 
     def _extent(self, sizes: Any) -> Any:
-        parts = self.operators
-        rows, columns = ([sizes.size(part, axis) for part in parts] for axis in (-2, -1))
-        batch = sizes.broadcast(*(sizes.batch(part, 2) for part in parts))
-        return sizes.join(batch, sizes.product(*rows), sizes.product(*columns))
+        return self._joint_extent(sizes, sizes.product)
 
     def _applied(self, method: str, x: Any, axis: int, adjoint: bool) -> Any:
         """Apply a method of each operator to the first axis of the rows of `x`, which becomes the last one."""

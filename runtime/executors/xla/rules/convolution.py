@@ -27,32 +27,30 @@ def _(site: Any, x: Array, filter: Array) -> Array:
 @lowers("conv_backprop_input")
 def _(site: Any, sizes: Array, filter: Array, dy: Array) -> Array:
     whole = _convolution(site, site.shape, filter.shape)
-    _demand_fit(whole, jax.ShapeDtypeStruct(site.shape, filter.dtype), filter, dy)
-    if not filter.size or not dy.size:
-        return jnp.zeros(site.shape, site.dtype)
-    like = jax.ShapeDtypeStruct(site.shape, _accurate(filter))
-    (found,) = jax.linear_transpose(lambda x: whole(x, filter), like)(dy.astype(like.dtype))
-    return found.astype(site.dtype)
+    return _transposed(site, lambda x: whole(x, filter), filter, dy)
 
 
 @lowers("conv_backprop_filter")
 def _(site: Any, x: Array, sizes: Array, dy: Array) -> Array:
     whole = _convolution(site, x.shape, site.shape)
-    _demand_fit(whole, x, jax.ShapeDtypeStruct(site.shape, x.dtype), dy)
-    if not x.size or not dy.size:
-        return jnp.zeros(site.shape, site.dtype)
-    like = jax.ShapeDtypeStruct(site.shape, _accurate(x))
-    (found,) = jax.linear_transpose(lambda filter: whole(x, filter), like)(dy.astype(like.dtype))
-    return found.astype(site.dtype)
+    return _transposed(site, lambda filter: whole(x, filter), x, dy)
 
 
-def _demand_fit(whole: Any, x: Any, filter: Any, dy: Array) -> None:
-    """Raise an error for a cotangent of another shape than the result's, or of integers."""
+def _transposed(site: Any, linear: Callable[[Array], Array], other: Array, dy: Array) -> Array:
+    """Return the cotangent of the operand of `linear`, a convolution with the other operand.
+
+    A cotangent of another shape than the result's, or of integers, is an error.
+    """
     if dy.dtype.kind in "iu":
         raise NotLoweredError("JAX transposes convolutions of floats only")
-    wanted = jax.eval_shape(whole, x, filter).shape
+    wanted = jax.eval_shape(linear, jax.ShapeDtypeStruct(site.shape, other.dtype)).shape
     if dy.shape != wanted:
         raise ValueError(f"the gradient has the shape {dy.shape}, and the result {wanted}")
+    if not other.size or not dy.size:
+        return jnp.zeros(site.shape, site.dtype)
+    like = jax.ShapeDtypeStruct(site.shape, _accurate(other))
+    (found,) = jax.linear_transpose(linear, like)(dy.astype(like.dtype))
+    return found.astype(site.dtype)
 
 
 def _accurate(x: Array) -> Any:
