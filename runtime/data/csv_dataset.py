@@ -186,7 +186,7 @@ def make_csv_dataset(
 
     Without `column_defaults`, the dtypes of the columns are inferred from the first `num_rows_for_inference`
     records. `select_columns` are names or indices. The files are read `num_epochs` times, infinitely when that is
-    None.
+    None. `encoding` is that of the names in the header line; texts of records stay bytes. `sloppy` has no effect.
 
     >>> import pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -198,7 +198,7 @@ def make_csv_dataset(
     """
     files = [os.fsdecode(name.numpy()) for name in Dataset.list_files(file_pattern, shuffle=False)]
     heads = _heads(files[0], compression_type, field_delim, use_quote_delim, num_rows_for_inference)
-    all_names = _names(heads, header, column_names, files[0])
+    all_names = _names(heads, header, column_names, files[0], encoding)
     chosen = _numbers(select_columns, all_names)
     if column_defaults is None:
         _check_widths(heads, len(all_names), files[0])
@@ -233,13 +233,17 @@ def make_csv_dataset(
     return found.prefetch(ahead)  # type: ignore[no-any-return]
 
 
-def _names(heads: list[list[bytes]], header: bool, given: Any, file: str) -> list[Any]:
+def _names(heads: list[list[bytes]], header: bool, given: Any, file: str, encoding: str) -> list[Any]:
     """Return the names of all columns: those that are given, or those in the header line of `file`."""
     if header and heads[:1] in ([], [[b""]]):
         raise ValueError(f"Failed when reading the header line of {file}. Is it an empty file?")
     if given is None and not header:
         raise ValueError("Cannot infer column names without a header line.")
-    names = [name.decode("utf-8", "replace") for name in heads[0]] if given is None else list(given)
+    try:
+        names = [name.decode(encoding) for name in heads[0]] if given is None else list(given)
+    except UnicodeDecodeError as error:
+        error.reason += f" in the header line of {file}: pass its `encoding`"
+        raise
     if len(names) != len(set(names)):
         raise ValueError(f"Cannot have duplicate column names: {names} [{file}]")
     return names

@@ -212,6 +212,15 @@ def test_columns_of_csv_files(table):
         tf.data.experimental.make_csv_dataset(table, 2, label_name="z")
 
 
+def test_the_names_in_a_header_line_have_the_given_encoding(tmp_path):
+    path = tmp_path / "sizes.csv"
+    path.write_bytes("größe\n1\n".encode("latin-1"))
+    ds = tf.data.experimental.make_csv_dataset(str(path), 1, num_epochs=1, encoding="latin-1")
+    assert list(ds.element_spec) == ["größe"]
+    with pytest.raises(UnicodeDecodeError, match=r"header line of .*sizes\.csv: pass its `encoding`"):
+        tf.data.experimental.make_csv_dataset(str(path), 1)
+
+
 FAULTS_OF_CSV = {
     '1,a"b\n': "cannot have quotes inside", '1,"a"b\n': "escaped by another quote",
     '1,"a': "without closing quoted field",
