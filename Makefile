@@ -26,7 +26,7 @@ $(VENV)/installed-dev: pyproject.toml setup.py $(EXTENSIONS)
 
 .PHONY: demo
 demo: $(VENV)/installed  ## install, convert a program, run it, show its graph and result
-	$(BIN)/agc convert fixtures/programs/collatz.py
+	$(BIN)/agc convert fixtures/programs/collatz.py::collatz
 	$(BIN)/agc run fixtures/programs/collatz.py::collatz --arg n=27:int64 --graph
 
 .PHONY: test
