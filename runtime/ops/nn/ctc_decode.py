@@ -6,6 +6,7 @@ after a blank does the same label extend the prefix.
 
 from __future__ import annotations
 
+import heapq
 from typing import Any
 
 import numpy as np
@@ -156,18 +157,16 @@ def _searched(logs: Array, width: int) -> list[tuple[tuple[int, ...], float]]:
         same = np.full(len(prefixes), -np.inf)
         same[ends] = in_label[ends] + labels[last[ends]]
         place = {prefix: number for number, prefix in enumerate(prefixes)}
+        children: list[dict[int, int]] = [{} for _ in prefixes]
         for number, prefix in enumerate(prefixes):
             shorter = place.get(prefix[:-1]) if prefix else None
             if shorter is not None:  # another prefix grows to this one
                 same[number] = np.logaddexp(same[number], grown[shorter, prefix[-1]])
                 grown[shorter, prefix[-1]] = -np.inf
+                children[shorter][prefix[-1] + 1] = number
         stay = total + blank
         scores = np.concatenate([np.logaddexp(stay, same)[:, None], grown], axis=1)
-        possible = scores > -np.inf
-        possible[:, 0] = True
-        candidates = np.flatnonzero(possible)
-        best = candidates[np.argsort(-scores.ravel()[candidates], kind="stable")[:width]]
-        row, column = np.divmod(best, scores.shape[1])
+        row, column = _best(scores, total, children, width)
         stays = column == 0
         in_blank = np.where(stays, stay[row], -np.inf)
         in_label = np.where(stays, same[row], scores[row, column])
@@ -177,3 +176,33 @@ def _searched(logs: Array, width: int) -> list[tuple[tuple[int, ...], float]]:
     return [
         (prefixes[number], float(totals[number])) for number in np.argsort(-totals, kind="stable").tolist()
     ]
+
+
+def _best(scores: Array, total: Array, children: list[dict[int, int]], width: int) -> tuple[Array, Array]:
+    """Return rows and columns of the best `scores`, best first. Column 0 is an old prefix, and others add a label.
+
+    The longer prefixes replace the worst ones in turn, as in TensorFlow. A replaced prefix still grows, unless its
+    shorter one (`children` has the columns between them) has its turn before.
+    """
+    heap = [(score, number, 0) for number, score in enumerate(scores[:, 0].tolist())]
+    heapq.heapify(heap)
+    replaced, ended = set(), set()
+    for number, before in enumerate(total.tolist()):
+        least = heap[0][0] if len(heap) >= width else -np.inf
+        if number in ended or before <= least:
+            continue
+        row, own = scores[number], children[number]
+        columns = (np.flatnonzero(row[1:] > least) + 1).tolist()
+        for column in sorted({*columns, *own}) if own else columns:
+            if column in own:
+                if own[column] in replaced:
+                    ended.add(own[column])
+            elif len(heap) < width:
+                heapq.heappush(heap, (float(row[column]), number, column))
+            elif row[column] > heap[0][0]:
+                _, worst, added = heapq.heapreplace(heap, (float(row[column]), number, column))
+                if not added:
+                    replaced.add(worst)
+    heap.sort(key=lambda entry: (-entry[0], *entry[1:]))
+    _, rows, columns = zip(*heap, strict=True)
+    return np.array(rows), np.array(columns)

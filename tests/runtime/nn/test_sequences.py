@@ -151,6 +151,19 @@ def test_narrow_beams_keep_the_most_probable_prefixes() -> None:
         np.testing.assert_allclose(score, [[np.log(chance)]], rtol=1e-4)
 
 
+def test_longer_prefixes_replace_the_worst_in_turn() -> None:
+    """TensorFlow's beam is not always that of the definition: a replaced prefix may lose its turn to grow."""
+    logits = np.array([[1, 2.125, 2.25], [2, -1.875, 1.25], [-1, 1.125, 2.25]], "f")
+    (found,), score = tf.nn.ctc_beam_search_decoder(logits[:, None], [3], beam_width=2)
+    labels, chance = beam_by_definition(logits.astype(float), 2)
+    assert tuple(found.values.numpy().tolist()) == labels == (0,)
+    np.testing.assert_allclose(
+        [score[0, 0], np.log(chance)], [-1.4296168, -1.4470953], rtol=1e-5
+    )  # TensorFlow 2.21
+    (found,), score = tf.nn.ctc_beam_search_decoder(np.zeros((3, 1, 1), "f"), [3], beam_width=2)
+    assert not found.values.numpy().size and score.numpy() == 0  # a blank is the only class
+
+
 def test_rows_of_labels() -> None:
     labels, places = tf.nn.ctc_unique_labels(LABELS)
     assert labels.numpy().tolist() == [[1, 2, 0], [3, 1, 0], [2, 0, 0]]
