@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from .. import nest
@@ -96,7 +97,7 @@ class GradientTape(TapeRecording):
         self._read(target)
         seeds = seeded(tensors_in(target), tensors_in(output_gradients))
         tracked = self._tracked
-        sought = [x if type(x) is Variable and id(x) in tracked else self._sought(x) for x in flat]
+        sought = [x if type(x) is Variable and id(x) in tracked else self._sought(x, seeds) for x in flat]
         found = planned_gradients(records, seeds, sought, self._watched)
         if found is None:
             found = gradients(records, seeds, sought, self._watched)
@@ -237,10 +238,13 @@ class GradientTape(TapeRecording):
                 else:
                     self._variables[id(y._here)] = y._here
 
-    def _sought(self, source: Any) -> Any:
-        """Return a source as it is in the records; if the tape does not watch it, a tensor that is in no record."""
+    def _sought(self, source: Any, seeds: Iterable[tuple[Any, Any]] = ()) -> Any:
+        """Return a source as it is in the records; if the tape does not watch it, a tensor that is in no record.
+
+        A source that is a target itself needs no watching.
+        """
         x = known(source)
-        return x if key_of(x) in self._tracked else EagerTensor(None)
+        return x if key_of(x) in self._tracked or any(y is x for y, _ in seeds) else EagerTensor(None)
 
     def _to_be_used(self) -> list[Record]:
         """Return the records for one use. Raise RuntimeError if they were used before."""

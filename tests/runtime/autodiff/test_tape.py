@@ -36,6 +36,26 @@ def test_unwatched_and_unconnected_sources_have_no_gradient() -> None:
         tape.gradient(w, z, unconnected_gradients="some")
 
 
+def test_a_source_that_is_a_target_needs_no_watching() -> None:
+    """As in TensorFlow: the derivative of a tensor by itself is its output gradient, ones by default."""
+    x, z = tf.constant([3.0, 4.0]), tf.constant(1.0)
+    with tf.GradientTape(persistent=True) as tape:
+        y = x * x
+    assert tape.gradient(x, x).numpy().tolist() == [1.0, 1.0]
+    assert tape.gradient([x, z], [z, x], output_gradients=[tf.constant([5.0, 6.0]), None])[
+        1
+    ].numpy().tolist() == [5.0, 6.0]
+    itself, other = tape.gradient(y, [y, x])
+    assert itself.numpy().tolist() == [1.0, 1.0] and other is None
+    assert tf.function(lambda a: tape_of_nothing().gradient(a, a))(x).numpy().tolist() == [1.0, 1.0]
+
+
+def tape_of_nothing() -> tf.GradientTape:
+    with tf.GradientTape() as tape:
+        pass
+    return tape
+
+
 def test_reading_a_trainable_variable_watches_it() -> None:
     v, frozen = tf.Variable(2.0), tf.Variable(5.0, trainable=False)
     with tf.GradientTape() as tape:
