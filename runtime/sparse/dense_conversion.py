@@ -108,7 +108,7 @@ def sparse_dense_matmul(
 ) -> Tensor:
     """Return the product of a sparse and a dense matrix; `adjoint_a`, `adjoint_b`: use the conjugate transpose.
 
-    Raises InvalidArgumentError when the sizes do not fit.
+    Raises InvalidArgumentError when the sizes or dtypes do not fit.
 
     >>> sparse_dense_matmul(SparseTensor([[0, 1]], [5.0], [2, 2]), [[1.0], [2.0]]).numpy().tolist()
     [[10.0], [0.0]]
@@ -118,7 +118,13 @@ def sparse_dense_matmul(
         return _adjoint(product)
     sizes = sp_a.shape
     expect(sizes.rank in (2, None), "Tensor 'a_shape' must have 2 elements")
-    dense = _adjoint(convert_to_tensor(b, sp_a.dtype)) if adjoint_b else convert_to_tensor(b, sp_a.dtype)
+    given_b = convert_to_tensor(b, dtype_hint=sp_a.dtype)
+    if given_b.dtype is not sp_a.dtype:
+        kinds = f"a sparse matrix of {sp_a.dtype.name} and a dense one of {given_b.dtype.name}"
+        expect(False, f"Cannot multiply {kinds}: convert one with tf.cast")
+    if given_b.shape.rank not in (2, None):
+        expect(False, f"Tensor 'b' is not a matrix: its shape is {given_b.shape}")
+    dense = _adjoint(given_b) if adjoint_b else given_b
     row, column = (1, 0) if adjoint_a else (0, 1)
     values = conj(sp_a.values) if adjoint_a and sp_a.dtype.is_complex else sp_a.values
     known, given = sizes.sizes or (None, None), dense.shape.sizes or (None,)

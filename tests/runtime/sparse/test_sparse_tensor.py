@@ -253,3 +253,22 @@ def test_the_gradient_of_the_dense_factor_is_dense(wrap):
 
     assert isinstance(wrap(gradient)(), tf.Tensor)
     assert wrap(gradient)().numpy().tolist() == [[1, 1], [0, 0], [5, 5]]
+
+
+@pytest.mark.parametrize(
+    ("factor", "message"),
+    [
+        (
+            tf.zeros([3, 1], tf.float64),
+            "a sparse matrix of float32 and a dense one of float64: convert one with tf.cast",
+        ),
+        (tf.zeros([3]), "'b' is not a matrix: its shape is"),
+        (tf.zeros([2, 1]), "inner dimension does not match"),
+    ],
+)
+def test_factors_that_do_not_fit_a_sparse_matrix(factor: tf.Tensor, message: str) -> None:
+    matrix = tf.sparse.from_dense(tf.ones([2, 3]))
+    with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+        tf.sparse.sparse_dense_matmul(matrix, factor)
+    with pytest.raises((ValueError, tf.errors.InvalidArgumentError), match=message):
+        tf.function(tf.sparse.sparse_dense_matmul)(matrix, factor)
