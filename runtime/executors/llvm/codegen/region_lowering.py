@@ -149,7 +149,12 @@ class Region(Values):
         shape: Any = value.shape
         if None in shape or any(is_sized(node.shape) for node in nodes):
             shape, nodes = agreeing(self.e, nodes, shape)
-        return self.computed(rule.write, site, value.dtype, shape, nodes, operation.op.cost)
+        node = self.computed(rule.write, site, value.dtype, shape, nodes, operation.op.cost)
+        if operation.stateful and node.is_lazy:
+            self.stored(
+                node
+            )  # a check fails also if nothing reads its result, or only a branch that does not run
+        return node
 
     def computed(
         self,

@@ -167,3 +167,30 @@ def test_functions_of_complex_numbers(dtype: str, bound: float) -> None:
         finite = np.isfinite(other)
         wrong = np.abs(one[finite] - other[finite]) / np.maximum(np.abs(other)[finite], 1e-30)
         assert wrong.max() <= bound, f"{name}({z[finite][np.argmax(wrong)]})"
+
+
+def in_a_branch(x: tf.Tensor, run: tf.Tensor) -> tf.Tensor:
+    checked = tf.debugging.check_numerics(x, "a branch")
+    return checked * 2.0 if run else x
+
+
+def unread(x: tf.Tensor, run: tf.Tensor) -> tf.Tensor:
+    tf.debugging.assert_all_finite(x, "no reader")
+    return x * 2.0
+
+
+def unread_in_a_loop(x: tf.Tensor, run: tf.Tensor) -> tf.Tensor:
+    for _ in tf.range(2):
+        tf.debugging.assert_all_finite(x, "a loop")
+        x = x * 2.0
+    return x
+
+
+@pytest.mark.parametrize("function", [in_a_branch, unread, unread_in_a_loop])
+def test_a_check_of_numbers_fails_also_if_its_result_is_not_read(function: Any) -> None:
+    compiled = tf.function(function, jit_compile=True)
+    np.testing.assert_array_equal(
+        compiled(tf.constant([1.0, 2.0]), tf.constant(False)), function(tf.constant([1.0, 2.0]), False)
+    )
+    with pytest.raises(tf.errors.InvalidArgumentError, match="NaN"):
+        compiled(tf.constant([1.0, np.nan]), tf.constant(False))
