@@ -141,9 +141,10 @@ def decode(data: bytes, label: str) -> str:
         text = data.decode(encoding)
     except UnicodeDecodeError as error:
         raise _undecodable(error, label) from None
-    except (LookupError, UnicodeError):  # a codec, but not of text
+    except (LookupError, UnicodeError):
+        # The codec is not one of text; in Python 3.14, the detection itself fails, and the name stays unknown.
         raise _not_text(
-            label, 1, f"the encoding {encoding} does not give text", "correct the coding line"
+            label, 1, "its coding line names no encoding of text", "correct the coding line"
         ) from None
     except SyntaxError as error:
         if _is_undecodable_head(data):

@@ -73,7 +73,7 @@ fix: correct the coding line
         b"# coding: undefined\nx = 1\n",
         FAILED,
         """\
-error[AGC302]: `undefined.py` is not Python source: the encoding undefined does not give text
+error[AGC302]: `undefined.py` is not Python source: its coding line names no encoding of text
   --> undefined.py:1
 fix: correct the coding line
 """,
@@ -82,7 +82,7 @@ fix: correct the coding line
         b"# coding: hex\nx = 1\n",
         FAILED,
         """\
-error[AGC302]: `hex.py` is not Python source: the encoding hex does not give text
+error[AGC302]: `hex.py` is not Python source: its coding line names no encoding of text
   --> hex.py:1
 fix: correct the coding line
 """,
