@@ -58,6 +58,10 @@ def array_of_a_tensor(n):
     return np.array(doubled).sum()
 
 
+def tensor_of_another_dtype(x):
+    return tf.convert_to_tensor(x, tf.float64)
+
+
 CASES = [
     (text_at, OperatorNotAllowedInGraphError, "texts[x]", "`x` (int32[])", "tf.gather(tf.stack(texts), x)"),
     (text_at, OperatorNotAllowedInGraphError, "texts[x]", "", "tf.switch_case(x, texts)"),
@@ -68,6 +72,13 @@ CASES = [
     (sorted_in_place, OperatorNotAllowedInGraphError, "items.sort()", "`less`", "xs = sorted(xs)"),
     (sum_of_two_dtypes, TypeError, "scaled + tf.constant(0.5)", "int32 tensor but is a float32", "tf.cast"),
     (sum_of_two_shapes, ValueError, "row + tf.zeros([3])", "(2,) vs. (3,)", ""),
+    (
+        tensor_of_another_dtype,
+        ValueError,
+        "tf.convert_to_tensor(x, tf.float64)",
+        "float64 for Tensor with dtype int32",
+        "",
+    ),
     (array_of_a_tensor, NotImplementedError, "np.array(doubled)", "to a numpy array", "tf.numpy_function"),
 ]
 
