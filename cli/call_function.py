@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import linecache
 import os
+import re
 import sys
 import types
 from collections.abc import Callable, Sequence
@@ -165,11 +167,20 @@ def check_signature(f: Any, name: str, positional: Sequence[Any], named: dict[st
         raise problem(BAD_CALL, f"the arguments do not fit `{name}`", why=str(error)) from None
 
 
+def _line_of_def(code: types.CodeType) -> int:
+    """Return the line of a function's name, which its decorators precede."""
+    lines, first = linecache.getlines(code.co_filename), code.co_firstlineno
+    if not "".join(lines[first - 1 : first]).lstrip().startswith("@"):
+        return first
+    numbers = range(first + 1, len(lines) + 1)
+    return next((number for number in numbers if re.match(r"\s*(async\s+)?def\s", lines[number - 1])), first)
+
+
 def _misfit(
     f: Callable[..., Any], name: str, signature: inspect.Signature, named: dict[str, Any], reason: str
 ) -> CommandError:
     code = getattr(inspect.unwrap(getattr(f, "python_function", f)), "__code__", None)
-    where = Where(code.co_filename, code.co_firstlineno) if code is not None else None
+    where = Where(code.co_filename, _line_of_def(code)) if code is not None else None
     parameters = signature.parameters
     takes_any = any(each.kind is each.VAR_KEYWORD for each in parameters.values())
     strange = [] if takes_any else [key for key in named if key not in parameters]

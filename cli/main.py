@@ -105,4 +105,6 @@ def _usage(error: click.UsageError, arguments: Sequence[str]) -> Diagnostic:
     path = error.ctx.command_path if error.ctx is not None else " ".join(["agc", *named])
     message = " ".join(error.format_message().split()).rstrip(".")
     title = message[:1].lower() + message[1:]
-    return Diagnostic(errors.BAD_USAGE, title, fix=f"`{path} --help` shows the usage")
+    unknown = arguments[0] if title.startswith("no such command") else ""
+    fix = errors.suggestion(unknown, COMMANDS, f"`{path} --help` shows the usage")
+    return Diagnostic(errors.BAD_USAGE, title, fix=fix)

@@ -272,6 +272,12 @@ def test_wrong_usage(inside, arguments, title):
     assert "\nfix: " in message
 
 
+def test_a_misspelled_command_names_the_similar_one(inside):
+    message = complaint(inside("conver", "a.py"), USAGE)
+    assert message.startswith("error[AGC300]: no such command 'conver'")
+    assert message.endswith("\nfix: did you mean `convert`?\n")
+
+
 @pytest.mark.parametrize(
     ("arguments", "title"),
     [

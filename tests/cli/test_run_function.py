@@ -219,6 +219,16 @@ fix: did you mean `factor`?
 """,
         ),
         (
+            "ready",
+            [],
+            """\
+error[AGC306]: the arguments do not fit `ready`: missing a required argument: 'x'
+  --> prog.py:33
+ 33 | def ready(x):
+why: the signature is ready(x)
+""",
+        ),
+        (
             "collatz",
             ["n=1", "n=2"],
             """\
