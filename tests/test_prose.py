@@ -40,12 +40,20 @@ BRITISH = re.compile(
 def documented(path):
     """(line, kind, first line) of every docstring."""
     found = []
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in statements(ast.parse(path.read_text())):
         if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
             text = ast.get_docstring(node)
             if text:
                 found.append((getattr(node, "lineno", 1), kind_of(node), text.splitlines()[0]))
     return found
+
+
+def statements(node):
+    """Yield a module or statement, and those inside of it; to walk through all expressions would take long."""
+    yield node
+    for part in ("body", "handlers", "orelse", "finalbody", "cases"):
+        for each in getattr(node, part, ()):
+            yield from statements(each)
 
 
 def kind_of(node):

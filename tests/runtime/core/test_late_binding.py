@@ -95,6 +95,14 @@ assert halvings(tf.constant(1000)) == 9
 """
 
 
+@pytest.fixture(scope="module")
+def loaded_by_a_function(tmp_path_factory):
+    """The modules of agc that a process has loaded when its function has run."""
+    path = tmp_path_factory.mktemp("loaded") / "halvings.py"
+    path.write_text(f"{HALVED}{LOADED}\n")
+    return subprocess.run([sys.executable, path], capture_output=True, text=True, check=True).stdout.split()
+
+
 @pytest.mark.parametrize(
     "modules",
     [
@@ -103,13 +111,10 @@ assert halvings(tf.constant(1000)) == 9
         *("kernels.random", "tracing.recursive_call"),
     ],
 )
-def test_a_function_loads_only_what_its_graph_needs(modules, tmp_path):
+def test_a_function_loads_only_what_its_graph_needs(modules, loaded_by_a_function):
     """A loop of scalars has no products of matrices and no tensors that are worth a fused kernel."""
-    path = tmp_path / "halvings.py"
-    path.write_text(f"{HALVED}{LOADED}\n")
-    loaded = subprocess.run([sys.executable, path], capture_output=True, text=True, check=True).stdout.split()
-    assert "agc.runtime.executors.plan.plan" in loaded
-    assert not [name for name in loaded if name.startswith(f"agc.runtime.{modules}")]
+    assert "agc.runtime.executors.plan.plan" in loaded_by_a_function
+    assert not [name for name in loaded_by_a_function if name.startswith(f"agc.runtime.{modules}")]
 
 
 TURNED = """
