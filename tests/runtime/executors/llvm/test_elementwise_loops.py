@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable
 from typing import Any
@@ -14,6 +13,7 @@ from agc.runtime.executors import interpret
 from agc.runtime.executors.llvm import JitFunction
 from agc.runtime.executors.llvm.compile_graph import text
 from agc.runtime.executors.llvm.processor import vector_bytes
+from support.selection import in_turn
 
 RANDOM = np.random.default_rng(0)
 
@@ -108,18 +108,13 @@ SHAPES = [(3, 5), (37, 29), (16, 64)]
 FLOATS = [tf.float32, tf.float64]
 
 
-def dtypes_of(program: int, shape: int) -> list[Any]:
-    """Return one of the dtypes, so that each program and each shape has both, or all for `make fuzz`."""
-    return FLOATS if os.environ.get("AGC_FUZZ") else [FLOATS[(program + shape) % 2]]
-
-
 @pytest.mark.parametrize(
     ("program", "shape", "dtype"),
     [
         pytest.param(program, shape, dtype, id=f"{program.__name__}-{shape}-{dtype.name}")
         for row, program in enumerate(PROGRAMS)
         for column, shape in enumerate(SHAPES)
-        for dtype in dtypes_of(row, column)
+        for dtype in in_turn(FLOATS, row + column)
     ],
 )
 def test_elementwise_loops_are_vectorized(program: Callable[[Any], Any], shape: Any, dtype: Any) -> None:

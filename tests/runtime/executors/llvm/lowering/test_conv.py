@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import agc.runtime as tf
@@ -18,6 +17,7 @@ from agc.runtime.executors.llvm.lowering import (
     conv_tiles,
     conv_winograd,
 )
+from support.selection import in_turn
 
 
 def agree(program: Any, arrays: list[Any], bound: float = 1e-5) -> None:
@@ -74,15 +74,10 @@ def check_small_blocks(monkeypatch: pytest.MonkeyPatch, setting: dict[str, Any],
     agree(layer, [numbers(3, 7, 11, 4), numbers(3, 2, 4 // groups, 8)], bound=1e-4)
 
 
-def chosen(values: list[Any], place: int) -> list[Any]:
-    """Return one of the values, another one at the next place, or all of them for `make fuzz`."""
-    return values if os.environ.get("AGC_FUZZ") else [values[place % len(values)]]
-
-
 IN_SMALL_BLOCKS = [
     (setting, groups)
     for place, setting in enumerate(SETTINGS)
-    for groups in chosen([1, 2, 4], place + place // 3)  # three settings in a row differ in their padding
+    for groups in in_turn([1, 2, 4], place + place // 3)  # three settings in a row differ in their padding
 ]
 
 
@@ -140,7 +135,7 @@ IN_PARTS = [
     (*layer, work, has_blas)
     for row, layer in enumerate(OFFSETS)
     for column, work in enumerate([1, 1000, 1 << 20])
-    for has_blas in chosen([True, False], row + column)
+    for has_blas in in_turn([True, False], row + column)
 ]
 
 
