@@ -204,5 +204,4 @@ def _best(scores: Array, total: Array, children: list[dict[int, int]], width: in
                 if not added:
                     replaced.add(worst)
     heap.sort(key=lambda entry: (-entry[0], *entry[1:]))
-    _, rows, columns = zip(*heap, strict=True)
-    return np.array(rows), np.array(columns)
+    return np.array([number for _, number, _ in heap]), np.array([column for _, _, column in heap])
