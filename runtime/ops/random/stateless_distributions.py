@@ -27,6 +27,8 @@ from ..framework.attribute_parsers import DType
 from ..framework.op import Input, Ints, Name, Same, op
 from ..framework.op_families import FLOATS, INTEGERS, NUMERIC, Array, require_dtype
 from ..framework.static_values import checked_dims, checked_size, dims, integer, size
+from ..math.arithmetic import divide_no_nan
+from ..math.cast import cast
 from ..math.elementwise import exp, log
 from ..math.error_and_gamma import lgamma
 from ..math.special import igamma_slope
@@ -143,9 +145,17 @@ def _(shape: Array, seed: Array, alpha: Array) -> Array:
 
 @gamma_variates.gradient
 def _(dy: Any, y: Any, shape: Any, seed: Any, alpha: Any) -> Any:
-    """Differentiate by implicit reparameterization, with the quantile held constant (Figurnov and others, 2018)."""
-    density = exp((alpha - 1) * log(y) - y - lgamma(alpha))
-    return None, None, fitted(dy * -igamma_slope(alpha, y) / density, alpha)
+    return None, None, fitted(dy * gamma_slope(alpha, y), alpha)
+
+
+def gamma_slope(alpha: Any, x: Any) -> Any:
+    """Return the derivative by `alpha` of gamma variates `x`, whose quantiles are held constant.
+
+    This is implicit reparameterization (Figurnov and others, 2018).
+    """
+    a, y = cast(alpha, dtypes.float64), cast(x, dtypes.float64)  # the terms of the density cancel
+    density = exp((a - 1) * log(y) - y - lgamma(a))
+    return cast(divide_no_nan(-igamma_slope(a, y), density), x.dtype)
 
 
 @op

@@ -31,7 +31,7 @@ explain(
                 "cwise fill_rows nested ngrams ragged_parts ragged_to_tensor set_operation sparse sparse_list "
                 "sparse_reshape sparse_to_dense split_parts with_offsets"
             ),
-            ".state": "adam effect found momentum one_seed random scattered variable",
+            ".state": "adam effect found gamma_slope momentum one_seed random scattered variable",
             ".tables": "import_file import_rows mutable_table static_table",
         }
     ),

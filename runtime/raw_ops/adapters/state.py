@@ -10,6 +10,7 @@ from ...core.variable import VariableHandle
 from ...kernels.random import seeds
 from ...ops.lookup.static_table import find_in_table
 from ...ops.random import stateful
+from ...ops.random.stateless_distributions import gamma_slope as gamma_slope
 
 
 def variable(resource: Any) -> Any:
