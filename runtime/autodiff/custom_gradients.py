@@ -7,8 +7,8 @@
             return dy * (1 - 1 / (1 + e))
         return log(1 + e), grad
 
-In eager code a tape records the call with `grad`. In a graph `grad` is traced at once, into a region of an operation
-that returns the results unchanged. So the graph contains its gradient, wherever it is called.
+In eager code a tape records the call with `grad`. In a graph `grad` is traced at once (traced_gradient.py), into a
+region of an operation that returns the results unchanged. So the graph contains its gradient, wherever it is called.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ from ..ops.math.cast import identity, optimization_barrier
 from .graph_vjp import zeros_for
 from .tape import GradientTape
 from .tape_records import Grads, Pullback
+from .traced_gradient import traced_gradient
 
 
 class _VariableWatcher:
@@ -135,7 +136,10 @@ def _called(
     variables = [v for v in watcher.found.values() if not any(v is x for x in leaves)]
     pullback = _Gradient(grad, are_tensors, variables)
     builder = current()
-    found = _in_graph(builder, flat, arguments, pullback) if builder else _eagerly(flat, arguments, pullback)
+    if builder is None:
+        found = _eagerly(flat, arguments, pullback)
+    else:
+        found = _in_graph(builder, function, flat, arguments, pullback)
     return nest.pack_sequence_as(result, found) if is_nest else found[0]
 
 
@@ -202,16 +206,15 @@ def _eagerly(flat: list[Any], arguments: list[Any], pullback: _Gradient) -> list
     return outputs
 
 
-def _in_graph(builder: Builder, flat: list[Any], arguments: list[Any], pullback: _Gradient) -> list[Any]:
+def _in_graph(
+    builder: Builder, function: Any, flat: list[Any], arguments: list[Any], pullback: _Gradient
+) -> list[Any]:
     """Return the results of an operation that forwards `flat` and has the gradient as a region."""
-    region = Builder("gradient", builder)
-    with region, recording_by([]):
-        dys = [region.input_tensor("dy", builder.operand(x).spec) for x in flat]  # type: ignore[arg-type]
-        grads = pullback.back(dys)
-        operands = [region.operand(grad) for grad in grads if grad is not None]
-    regions, captured = close_regions([region], [operands])
+    traced = traced_gradient(builder, function, [builder.operand(x).spec for x in flat], pullback.back)
+    regions, captured = close_regions([traced.region], [[grad for grad in traced.grads if grad is not None]])
     inputs = [builder.operand(x) for x in (*flat, *arguments, *pullback.variables)]
-    attrs = {"results": len(flat), "given": tuple(i for i, grad in enumerate(grads) if grad is not None)}
+    given = tuple(i for i, grad in enumerate(traced.grads) if grad is not None)
+    attrs = {"results": len(flat), "given": given, "refusal": traced.refusal}
     specs = [operand.spec for operand in inputs[: len(flat)]]
     values = builder.add(CUSTOM, [*inputs, *captured], attrs, specs, regions)
     return [wrap(value, builder) for value in values]

@@ -101,7 +101,12 @@ def _residuals(
 
 
 def custom_back(record: GraphRecord, grads: Grads, wanted: Sequence[bool]) -> Grads:
-    """Return the cotangents of a custom gradient: call its region with the cotangents of the results."""
+    """Return the cotangents of a custom gradient: call its region with the cotangents of the results.
+
+    Raises LookupError if the gradient function could not be traced.
+    """
+    if record.attrs.get("refusal"):
+        raise LookupError(record.attrs["refusal"])
     (region,) = record.operation.regions
     inputs, count = record.inputs, len(grads)
     dys = [zeros_for(y) if grad is None else grad for grad, y in zip(grads, record.outputs, strict=True)]

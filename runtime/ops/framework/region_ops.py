@@ -41,16 +41,16 @@ class StructuredOp(Op):
 
 
 @op(name="custom_gradient")
-def CUSTOM(inputs: Tensors, results: int, given: Axes) -> tuple[TensorType, ...]:
+def CUSTOM(inputs: Tensors, results: int, given: Axes, refusal: str = "") -> tuple[TensorType, ...]:
     """Return the first of the inputs, as many as there are results; the region computes their gradients.
 
     The region takes the cotangents of the results and the last of the inputs. It yields the cotangents of the
-    inputs after the results that `given` numbers.
+    inputs after the results that `given` numbers. With a `refusal`, there are none: it says why.
     """
     return tuple(value.spec for value in inputs[:results])
 
 
-CUSTOM.kernel(lambda inputs, results, given: inputs[:results])
+CUSTOM.kernel(lambda inputs, results, given, refusal="": inputs[:results])
 
 
 COND = StructuredOp("cond", "Run the first region when the predicate is true, else the second.")

@@ -175,6 +175,49 @@ def test_grad_pass_through() -> None:
     assert everywhere(f, of=V) == [None] * 4
 
 
+@tf.custom_gradient
+def exponential(x: Any) -> Any:
+    """The gradient function calls the function itself."""
+    return tf.exp(x), lambda dy: dy * exponential(x)
+
+
+def test_a_gradient_function_calls_its_function() -> None:
+    """A graph contains the gradients of three orders; eager code has all."""
+    assert everywhere(slope(slope(exponential))) == pytest.approx([4.481689] * 4)
+    third = slope(slope(slope(exponential)))
+    assert slope(third)(X).numpy() == pytest.approx(4.481689)
+    with pytest.raises(LookupError, match="`exponential` again, and a graph contains its derivatives up to order 3"):
+        tf.function(slope(third))(X)
+
+
+def test_functions_call_each_other_in_their_gradients() -> None:
+    @tf.custom_gradient
+    def sine(x: Any) -> Any:
+        return tf.sin(x), lambda dy: dy * cosine(x)
+
+    @tf.custom_gradient
+    def cosine(x: Any) -> Any:
+        return tf.cos(x), lambda dy: -dy * sine(x)
+
+    assert everywhere(slope(slope(sine))) == pytest.approx([-0.0707372] * 4)
+
+
+def test_a_gradient_function_that_raises_does_so_when_something_differentiates() -> None:
+    @tf.custom_gradient
+    def hard(x: Any) -> Any:
+        def grad(dy: Any) -> Any:
+            raise NotImplementedError("no gradient of hard")
+
+        return tf.round(x), grad
+
+    assert tf.function(hard)(X).numpy() == 2.0
+    with pytest.raises(NotImplementedError, match="no gradient of hard"):
+        slope(hard)(X)
+    for inside in (tf.function(slope(hard)), slope(tf.function(hard))):
+        with pytest.raises(LookupError, match=r"`hard` raises NotImplementedError: no gradient of hard \(.*py, line"):
+            inside(X)
+
+
 def test_graphs_with_custom_gradients_are_texts_like_others() -> None:
     graph = tf.function(slope(slope(log1pexp))).get_concrete_function(X).graph
     verify(graph)
