@@ -208,6 +208,8 @@ def to_array(value: Any, dtype: dtypes.DType | None) -> np.ndarray[Any, Any]:
             return _from_numpy(np.asarray(value), dtype)
         if isinstance(value, TensorShape):
             value = value.as_list()
+            if not value and dtype is None:  # sizes are integers, also where there is none
+                return np.zeros(0, np.int32)
         elif any(hasattr(type(value), protocol) for protocol in _ARRAY_PROTOCOLS):
             return _from_numpy(_of_another_library(value), dtype)
     array = _from_python(value, dtype)

@@ -71,8 +71,18 @@ def broadcast_dynamic_shape(shape_x: TensorLike, shape_y: TensorLike) -> Tensor:
 
     >>> broadcast_dynamic_shape([1, 3], [2, 1]).numpy().tolist()
     [2, 3]
+    >>> broadcast_dynamic_shape([], [2]).numpy().tolist()
+    [2]
     """
-    return broadcast_sizes(shape_x, shape_y)  # type: ignore[no-any-return]
+    sizes = [shape_x, shape_y]
+    if any(map(_is_empty, sizes)):  # an empty list has no dtype of its own
+        kind = next((convert_to_tensor(each).dtype for each in sizes if not _is_empty(each)), dtypes.int32)
+        sizes = [zeros([0], kind) if _is_empty(each) else each for each in sizes]
+    return broadcast_sizes(*sizes)  # type: ignore[no-any-return]
+
+
+def _is_empty(shape: Any) -> bool:
+    return isinstance(shape, (list, tuple)) and not shape
 
 
 @export("shape_n")

@@ -119,3 +119,9 @@ def test_the_extension_converts_as_python_does(dtype: str | None, monkeypatch: A
 def test_a_ragged_nest_with_long_items_takes_no_memory() -> None:
     with pytest.raises(ValueError, match="non-rectangular"):
         tf.constant([[[0] * 20_000] + [[0]] * 20_000] + [[[0]]] * 20_000)
+
+
+def test_the_shape_of_a_scalar_is_a_vector_of_integers() -> None:
+    shape = tf.convert_to_tensor(tf.TensorShape([]))
+    assert (shape.dtype, shape.shape.as_list()) == (tf.int32, [0])
+    assert tf.zeros(shape).shape == []

@@ -78,6 +78,8 @@ def test_shapes() -> None:
     with pytest.raises(ValueError, match="Incompatible"):
         tf.broadcast_static_shape(tf.TensorShape([4, 3]), tf.TensorShape([2, 1]))
     assert everywhere(tf.broadcast_dynamic_shape, [1, 3], [4, 2, 1]).tolist() == [4, 2, 3]
+    assert tf.broadcast_dynamic_shape([], tf.TensorShape([])).numpy().tolist() == []
+    assert tf.broadcast_dynamic_shape([], tf.constant([2], tf.int64)).dtype == tf.int64
     with pytest.raises(refused, match="Incompatible"):
         tf.broadcast_dynamic_shape([4, 3], [2, 1])
     assert [part.tolist() for part in everywhere(lambda x, y: tf.shape_n([x, y]), [1, 2], [[3]])] == [
