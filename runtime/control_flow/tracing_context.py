@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..core.conversion import is_tensor
 from ..core.export import export
 from ..core.symbolic_tensor import SymbolicTensor
 from ..core.tensor import EagerTensor
@@ -63,6 +64,8 @@ def is_symbolic_tensor(tensor: Any) -> bool:
 def get_static_value(tensor: Any, partial: bool = False) -> Any:
     """Return the value of a tensor as a NumPy array, if it is known while a function is traced; else None.
 
+    What is not a tensor, such as a number or a list, is returned as it is.
+
     Args:
         partial: whether a vector of integers may have unknown elements, which are None.
 
@@ -71,11 +74,13 @@ def get_static_value(tensor: Any, partial: bool = False) -> Any:
     [1, 2]
     >>> bool(tf.function(lambda x: tf.get_static_value(x) is None)(tf.constant(1)))
     True
+    >>> tf.get_static_value([3]), tf.get_static_value(tf.Variable(3))
+    ([3], None)
     """
     if isinstance(tensor, EagerTensor):
         return tensor.numpy()
     if not isinstance(tensor, SymbolicTensor):
-        return None
+        return None if is_tensor(tensor) else tensor
     known = tensor._value.elements
     if known is None or (None in known and not partial):
         return None
