@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from ..interop.dlpack import CPU, exported
     from ..interop.numpy_dispatch import on_ufunc
     from ..interop.numpy_dispatch.functions import on_function
-    from ..ir.builder import Builder
+    from ..ir.builder import Builder, current
     from ..ir.graph_def import GraphDef, NodeDef
     from ..ir.printer import print_graph
     from ..ir.tensorflow_names import Naming
@@ -82,7 +82,7 @@ OBJECTS = {
     "interop.dlpack": "CPU exported",
     "interop.numpy_dispatch": "on_ufunc",
     "interop.numpy_dispatch.functions": "on_function",
-    "ir.builder": "Builder",
+    "ir.builder": "Builder current",
     "ir.graph_def": "GraphDef NodeDef",
     "ir.printer": "print_graph",
     "ir.tensorflow_names": "Naming",

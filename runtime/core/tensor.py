@@ -228,8 +228,12 @@ class EagerTensor(Tensor):
         self._is_of_graphs("op")
 
     @property
-    def graph(self) -> NoReturn:
-        self._is_of_graphs("graph")
+    def graph(self) -> Any:
+        """The graph that is being built, of which this is a constant; AttributeError outside of functions."""
+        builder = late_binding.current()
+        if builder is None:
+            self._is_of_graphs("graph")
+        return builder.graph
 
     @property
     def value_index(self) -> NoReturn:

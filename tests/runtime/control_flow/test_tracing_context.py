@@ -23,7 +23,8 @@ def test_init_scope_runs_outside_of_the_graph():
 
 def test_get_static_value_returns_constants():
     assert tf.get_static_value(tf.constant([1, 2])).tolist() == [1, 2]
-    assert tf.get_static_value(3) is None
+    assert (tf.get_static_value(3), tf.get_static_value([]), tf.get_static_value(None)) == (3, [], None)
+    assert tf.get_static_value(tf.Variable(3)) is None
     seen = []
 
     @tf.function(input_signature=[tf.TensorSpec([None, 3])])
@@ -50,6 +51,21 @@ def test_libraries_take_the_int_of_a_known_value():
         return x
 
     f(tf.zeros([2, 3]))
+
+
+def test_constants_of_a_trace_belong_to_its_graph():
+    """Libraries keep what they compute for one graph under the identity of the graph."""
+    graphs = []
+
+    @tf.function
+    def f(x):
+        graphs.extend([x.graph, tf.constant(True).graph])
+        return x
+
+    f(tf.constant(1))
+    assert graphs[0] is graphs[1]
+    with pytest.raises(AttributeError, match="undefined when eager execution is enabled"):
+        tf.constant(True).graph  # noqa: B018
 
 
 def test_the_logger():
