@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from types import MethodType
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
-from agc.autograph.api import Diagnostic, StagingError, Where
+from agc.autograph.api import Diagnostic, StagingError, Where, filter_function
 
 from ..core.call_slot import CallSlot, SignatureOfWrapped
 from ..core.export import export
@@ -289,6 +289,9 @@ def make_function(python_function: Any, options: FunctionOptions) -> Function[An
     _refuse_suspending(inner)
     name = getattr(inner, "__name__", type(inner).__name__)
     return Function(inner, name if name.isidentifier() else "lambda_", options)
+
+
+filter_function(make_function)  # `tf.function(jit_compile=True)` is a partial of it, which programs call
 
 
 def _refuse_suspending(python_function: Any) -> None:
