@@ -168,7 +168,7 @@ class LoadedSignature:
 
     @property
     def structured_outputs(self) -> dict[str, TensorSpec]:
-        outputs = self._concrete.structured_outputs
+        outputs = self._concrete.result_specs
         return {name: TensorSpec(spec.shape, spec.dtype, name) for name, spec in outputs.items()}
 
     @property

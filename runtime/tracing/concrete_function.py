@@ -156,7 +156,12 @@ class ConcreteFunction:
 
     @property
     def structured_outputs(self) -> Any:
-        """The results: TensorSpecs for the outputs of the graph, Python values elsewhere."""
+        """The results in their structure: `outputs`, the composites of them, and None."""
+        return self.packed(self.outputs)
+
+    @property
+    def result_specs(self) -> Any:
+        """The types of the results in their structure; None for None."""
         specs = self.output_specs()
         return nest.map_structure(lambda leaf: result_spec(leaf, specs), self.structure)
 
@@ -171,7 +176,7 @@ class ConcreteFunction:
         arguments = {name: nest.map_structure(alive, value) for name, value in known.items()}
         passed = set(map(id, nest.flatten(arguments)))
         captures = [each for each in self.references if id(each) not in passed]
-        return FunctionType.of(self.parameters.signature, arguments, self.structured_outputs, captures)
+        return FunctionType.of(self.parameters.signature, arguments, self.result_specs, captures)
 
     @property
     def inference_fn(self) -> Self:
@@ -181,12 +186,12 @@ class ConcreteFunction:
     @property
     def output_shapes(self) -> Any:
         """The shapes of the results, in their structure; the unknown shape for None."""
-        return nest.map_structure(result_shape, self.structured_outputs)
+        return nest.map_structure(result_shape, self.result_specs)
 
     @property
     def output_dtypes(self) -> Any:
         """The dtypes of the results, in their structure; None for None."""
-        return nest.map_structure(result_dtype, self.structured_outputs)
+        return nest.map_structure(result_dtype, self.result_specs)
 
     def output_specs(self) -> list[AnySpec]:
         """Return the types of the graph's results."""

@@ -183,7 +183,7 @@ def test_functions_trace_once_for_a_spec():
     shifted(Masked([5, 6], [True, True]))
     assert shifted.experimental_get_tracing_count() == 1
     general = Masked.Spec(tf.TensorSpec([None], tf.int32), tf.TensorSpec([None], tf.bool))
-    assert shifted.get_concrete_function(general).structured_outputs == general
+    assert tf.type_spec_from_value(shifted.get_concrete_function(general).structured_outputs) == general
 
 
 def test_python_fields_are_part_of_the_signature():

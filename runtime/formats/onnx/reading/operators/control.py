@@ -59,7 +59,7 @@ def _spec_of(value: Any) -> TensorSpec:
 def _results(call: OperatorCall, body: Any, specs: list[TensorSpec]) -> list[TensorSpec]:
     """Return the types of the results of a body, by tracing it once."""
     traced = function(lambda *values: call.run(body, list(values)), autograph=False)
-    return list(traced.get_concrete_function(*specs).structured_outputs)
+    return list(traced.get_concrete_function(*specs).result_specs)
 
 
 @operator("Scan")
