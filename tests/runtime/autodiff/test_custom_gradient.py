@@ -186,7 +186,9 @@ def test_a_gradient_function_calls_its_function() -> None:
     assert everywhere(slope(slope(exponential))) == pytest.approx([4.481689] * 4)
     third = slope(slope(slope(exponential)))
     assert slope(third)(X).numpy() == pytest.approx(4.481689)
-    with pytest.raises(LookupError, match="`exponential` again, and a graph contains its derivatives up to order 3"):
+    with pytest.raises(
+        LookupError, match="`exponential` again, and a graph contains its derivatives up to order 3"
+    ):
         tf.function(slope(third))(X)
 
 
@@ -214,7 +216,9 @@ def test_a_gradient_function_that_raises_does_so_when_something_differentiates()
     with pytest.raises(NotImplementedError, match="no gradient of hard"):
         slope(hard)(X)
     for inside in (tf.function(slope(hard)), slope(tf.function(hard))):
-        with pytest.raises(LookupError, match=r"`hard` raises NotImplementedError: no gradient of hard \(.*py, line"):
+        with pytest.raises(
+            LookupError, match=r"`hard` raises NotImplementedError: no gradient of hard \(.*py, line"
+        ):
             inside(X)
 
 

@@ -203,7 +203,9 @@ def test_sparse_tensors_change_shape_in_loops_and_branches():
         return S.concat(1, [x, x]) if wide else x
 
     concrete = chosen.get_concrete_function(S.eye(2), tf.constant(True))
-    assert tf.type_spec_from_value(concrete.structured_outputs) == tf.SparseTensorSpec([None, None], tf.float32)
+    assert tf.type_spec_from_value(concrete.structured_outputs) == tf.SparseTensorSpec(
+        [None, None], tf.float32
+    )
     assert concrete(S.eye(2), tf.constant(True)).shape == [2, 4]
     assert concrete(S.eye(2), tf.constant(False)).shape == [2, 2]
 

@@ -212,7 +212,11 @@ class TestConcreteFunctions:
         spec = tf.TensorSpec([None, 2], tf.float32, name="x")
         assert concrete.structured_input_signature == ((spec, 2.0, None), {})
         product = concrete.structured_outputs["product"]
-        assert (product.shape.as_list(), product.dtype, product.graph) == ([None, 2], tf.float32, concrete.graph)
+        assert (product.shape.as_list(), product.dtype, product.graph) == (
+            [None, 2],
+            tf.float32,
+            concrete.graph,
+        )
         assert concrete.structured_outputs["same"] is None
         assert concrete.output_shapes == {"product": [None, 2], "same": tf.TensorShape(None), "number": []}
         assert concrete.output_dtypes == {"product": tf.float32, "same": None, "number": tf.int32}
