@@ -29,7 +29,7 @@ ONLY_IN_FILES = """
     DestroyResourceOp DisableCopyOnRead EagerPyFunc EditDistance EmptyTensorList EmptyTensorMap EncodeWav Enter Exit
     FFTND FakeQuantWithMinMaxVars FakeQuantWithMinMaxVarsGradient FakeQuantWithMinMaxVarsPerChannel
     FakeQuantWithMinMaxVarsPerChannelGradient For GatherV2 GetOptions HashTableV2 IFFTND IRFFTND Identity IdentityN
-    If IgammaGradA InitializeTableFromTextFileV2 InitializeTableV2 IsVariableInitialized LogUniformCandidateSampler
+    If InitializeTableFromTextFileV2 InitializeTableV2 IsVariableInitialized LogUniformCandidateSampler
     LookupTableExportV2 LookupTableFindV2 LookupTableImportV2 LookupTableInsertV2 LookupTableRemoveV2
     LookupTableSizeV2 LoopCond MakeIterator MatrixSetDiagV3 MaxPool3DGrad MaxPool3DGradGrad MaxPoolGradGrad Merge
     MergeV2Checkpoints MirrorPadGrad Multinomial MutableHashTableV2 MutexV2 NextIteration NoOp OneShotIterator
