@@ -40,6 +40,13 @@ class VariableScope(NamedTuple):
     dtype: dtypes.DType = dtypes.float32
     original_name_scope: str = ""
 
+    @property
+    def caching_device(self) -> None:
+        """The device that keeps copies of read variables: none, since there is one device."""
+
+    def set_caching_device(self, caching_device: Any) -> None:
+        """Do nothing: reading a variable copies nothing."""
+
 
 class _Store:
     def __init__(self) -> None:
@@ -67,6 +74,7 @@ def variable_scope(
     initializer: Any = None,
     reuse: Any = None,
     dtype: Any = None,
+    use_resource: bool | None = None,
     auxiliary_name_scope: bool = True,
 ) -> Iterator[VariableScope]:
     """Begin names of variables made in this block with the scope's name, and those of operations with a name scope.
@@ -76,6 +84,7 @@ def variable_scope(
         initializer: the default initializer, as in `get_variable`.
         reuse: True to find existing variables, AUTO_REUSE to make missing ones; None to inherit.
         dtype: the default dtype of variables.
+        use_resource: no effect: all variables are resources.
         auxiliary_name_scope: False to leave the names of operations as they are.
 
     Raises TypeError without a name.
