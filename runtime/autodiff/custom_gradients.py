@@ -217,6 +217,8 @@ def _in_graph(
     attrs = {"results": len(flat), "given": given, "refusal": traced.refusal}
     specs = [operand.spec for operand in inputs[: len(flat)]]
     values = builder.add(CUSTOM, [*inputs, *captured], attrs, specs, regions)
+    if traced.refusal:
+        builder.untraced[builder.operations[-1]] = pullback.back
     return [wrap(value, builder) for value in values]
 
 

@@ -103,13 +103,16 @@ def _residuals(
 def custom_back(record: GraphRecord, grads: Grads, wanted: Sequence[bool]) -> Grads:
     """Return the cotangents of a custom gradient: call its region with the cotangents of the results.
 
-    Raises LookupError if the gradient function could not be traced.
+    Where the region was refused, call the gradient function itself. Raises LookupError if its trace has ended.
     """
-    if record.attrs.get("refusal"):
-        raise LookupError(record.attrs["refusal"])
     (region,) = record.operation.regions
     inputs, count = record.inputs, len(grads)
     dys = [zeros_for(y) if grad is None else grad for grad, y in zip(grads, record.outputs, strict=True)]
+    if record.attrs.get("refusal"):
+        function = record.builder.untraced.get(record.operation)
+        if function is None:
+            raise LookupError(record.attrs["refusal"])
+        return [*[None] * count, *function(dys)]
     captured = inputs[len(inputs) - (len(region.inputs) - count) :]
     found = add_structure(CALL, [*dys, *captured], [region], {"name": region.name})
     back: Grads = [None] * len(inputs)

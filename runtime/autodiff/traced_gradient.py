@@ -6,7 +6,9 @@
                                                         …                 f again, with a region of its own
 
 The function is traced before anything differentiates it. So what it raises becomes a refusal: an error of those who
-differentiate. A function whose gradient calls it again has no last region: see `ORDERS`.
+differentiate. A function whose gradient function calls it again has no last region, so `ORDERS` limits their nesting.
+Until the trace ends, tapes call the gradient function itself where there is no region: functions that are recomputed
+in the backward pass may contain others that are.
 """
 
 from __future__ import annotations
@@ -21,13 +23,14 @@ from ..ir.graph import Operand
 from ..ir.value_types import AnySpec
 
 ORDERS = 3
-"""The derivatives that a graph contains of a function whose gradient function calls the function again."""
+"""The order of the derivatives that a graph contains of functions whose gradient functions have custom gradients.
 
-DEEPEST = 24
-"""How deep gradient functions may call functions with custom gradients, if these are different at each call."""
+A region inside of the regions of two gradients is of use for third derivatives only. Each order multiplies the regions,
+if gradient functions call their own functions more than once.
+"""
 
-_calling: ContextVar[tuple[Any, ...]] = ContextVar("_calling", default=())
-"""The functions with custom gradients whose gradient functions are being traced, the outermost first."""
+_order: ContextVar[int] = ContextVar("_order", default=0)
+"""How many regions of gradients are being traced, each inside of the one before."""
 
 
 class TracedGradient(NamedTuple):
@@ -42,16 +45,15 @@ def traced_gradient(
     builder: Builder, function: Any, specs: Sequence[AnySpec], back: Callable[[list[Any]], Sequence[Any]]
 ) -> TracedGradient:
     """Trace `back`, the gradient function of `function`, which takes cotangents of these types."""
-    outer = _calling.get()
     name = getattr(function, "__name__", "the function")
-    if outer.count(function) >= ORDERS or len(outer) >= DEEPEST:
-        return _refused(
-            builder,
-            specs,
-            f"the gradient function of `{name}` calls `{name}` again, and a graph contains its derivatives up to order "
-            f"{ORDERS} only. Differentiate eagerly, or let the gradient function compute its result by operations.",
+    order = _order.get()
+    if order == ORDERS:
+        reason = (
+            f"a graph contains derivatives of functions with custom gradients up to order {ORDERS}, and this one of "
+            f"`{name}` is of order {ORDERS + 1}. Differentiate in eager code instead."
         )
-    before = _calling.set((*outer, function))
+        return _refused(builder, specs, reason)
+    before = _order.set(order + 1)
     try:
         region, dys = _opened(builder, specs)
         with region, recording_by([]):
@@ -64,7 +66,7 @@ def traced_gradient(
             builder, specs, f"the gradient function of `{name}` raises {_told(error)}{_line_of(error)}"
         )
     finally:
-        _calling.reset(before)
+        _order.reset(before)
 
 
 def _opened(builder: Builder, specs: Sequence[AnySpec]) -> tuple[Builder, list[Any]]:

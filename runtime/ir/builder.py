@@ -175,6 +175,8 @@ class Builder:
         self.make_variable: Callable[..., Any] | None = None  # set while variables may be created
         self.root: Builder = self if parent is None else parent.root
         self._graph: Graph | None = None
+        # Gradient functions of operations whose regions have none: see autodiff/traced_gradient.py.
+        self.untraced: dict[Operation, Callable[[list[Any]], Sequence[Any]]] = {}
         if parent is None:
             # State of a trace as a whole:
             self.entered: FrameType | None = None  # the frame that started the trace

@@ -184,12 +184,23 @@ def exponential(x: Any) -> Any:
 def test_a_gradient_function_calls_its_function() -> None:
     """A graph contains the gradients of three orders; eager code has all."""
     assert everywhere(slope(slope(exponential))) == pytest.approx([4.481689] * 4)
-    third = slope(slope(slope(exponential)))
-    assert slope(third)(X).numpy() == pytest.approx(4.481689)
-    with pytest.raises(
-        LookupError, match="`exponential` again, and a graph contains its derivatives up to order 3"
-    ):
-        tf.function(slope(third))(X)
+    fourth = slope(slope(slope(slope(exponential))))
+    assert fourth(X).numpy() == pytest.approx(4.481689)
+    for traced in (tf.function(fourth), slope(slope(slope(slope(tf.function(exponential)))))):
+        with pytest.raises(LookupError, match="up to order 3, and this one of `exponential` is of order 4"):
+            traced(X)
+
+
+def test_recomputed_functions_contain_others() -> None:
+    """Each recomputes what is inside of it, in the same derivative."""
+
+    def f(x: Any) -> Any:
+        return tf.sin(x) * x
+
+    deep = f
+    for _ in range(5):
+        deep = tf.recompute_grad(deep)
+    assert everywhere(deep) == pytest.approx([slope(f)(X).numpy()] * 4)
 
 
 def test_functions_call_each_other_in_their_gradients() -> None:
@@ -213,13 +224,13 @@ def test_a_gradient_function_that_raises_does_so_when_something_differentiates()
         return tf.round(x), grad
 
     assert tf.function(hard)(X).numpy() == 2.0
-    with pytest.raises(NotImplementedError, match="no gradient of hard"):
-        slope(hard)(X)
-    for inside in (tf.function(slope(hard)), slope(tf.function(hard))):
-        with pytest.raises(
-            LookupError, match=r"`hard` raises NotImplementedError: no gradient of hard \(.*py, line"
-        ):
+    for inside in (slope(hard), tf.function(slope(hard))):
+        with pytest.raises(NotImplementedError, match="no gradient of hard"):
             inside(X)
+    with pytest.raises(
+        LookupError, match=r"`hard` raises NotImplementedError: no gradient of hard \(.*py, line"
+    ):
+        slope(tf.function(hard))(X)
 
 
 def test_graphs_with_custom_gradients_are_texts_like_others() -> None:
