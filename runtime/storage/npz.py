@@ -45,11 +45,13 @@ class NpzArrays(Mapping[str, Array]):
         try:
             self._archive = zipfile.ZipFile(stream)
             found = self._archive.infolist()
+            self._entries = {each.filename.removesuffix(_SUFFIX): each for each in found}
+            if len(self._entries) < len(found):
+                raise ValueError("two arrays have the same name")
         except _FAULTS as error:
             stream.close()
             raise DataLossError(f"{path} is damaged, or not an .npz file: {error}") from None
         self._stream = stream
-        self._entries = {each.filename.removesuffix(_SUFFIX): each for each in found}
 
     def close(self) -> None:
         """Close the file."""
@@ -96,8 +98,10 @@ def _header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     read = np.lib.format.read_array_header_1_0 if is_first else np.lib.format.read_array_header_2_0
     try:
         return read(stream)
-    except MemoryError:  # of Python's parser, which reads the header
-        raise ValueError("its header is nested too deeply") from None
+    except (
+        Exception
+    ) as error:  # of Python's parser, which reads the header: MemoryError, TokenError and others
+        raise ValueError(f"its header is none: {error}") from None
 
 
 def _elements(content: bytes, dtype: np.dtype[Any]) -> Array:

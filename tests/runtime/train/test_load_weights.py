@@ -118,16 +118,34 @@ def test_an_array_that_is_larger_than_its_file_is_refused(shape, module, tmp_pat
         tf.train.load_weights(module, tmp_path / "weights.npz", strict=False)
 
 
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+@pytest.mark.parametrize("name", ["step.npy", "step"])
+def test_two_arrays_of_one_name_are_refused(name, module, tmp_path):
+    with zipfile.ZipFile(tmp_path / "weights.npz", "w") as archive:
+        archive.writestr(name, npy((4,), bytes(16)))
+        archive.writestr("step.npy", npy((4,), bytes(16)))
+    with pytest.raises(tf.errors.DataLossError, match=r"weights\.npz is damaged, .*the same name"):
+        tf.train.load_weights(module, tmp_path / "weights.npz", strict=False)
+
+
 @pytest.mark.parametrize(
     ("shape", "descr", "method"),
     [
         ("-" * 9000 + "1", "<f4", zipfile.ZIP_STORED),
+        ("(4,", "<f4", zipfile.ZIP_STORED),
         ("(2,)", "<M8[s]", zipfile.ZIP_STORED),
         ("(4,)", "<U1", zipfile.ZIP_STORED),
         ("(4,)", "<f4", zipfile.ZIP_LZMA),
         ("(4,)", "<f4", zipfile.ZIP_BZIP2),
     ],
-    ids=["a header that nests", "dates", "no characters of Unicode", "LZMA", "bzip2"],
+    ids=[
+        "a header that nests",
+        "a header without an end",
+        "dates",
+        "no characters of Unicode",
+        "LZMA",
+        "bzip2",
+    ],
 )
 def test_arrays_that_are_not_those_of_variables_are_refused(shape, descr, method, module, tmp_path):
     with zipfile.ZipFile(tmp_path / "weights.npz", "w", method) as archive:
