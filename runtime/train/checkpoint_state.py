@@ -35,7 +35,7 @@ class CheckpointState(NamedTuple):
     def of(cls, folder: str, name: str | None = None) -> CheckpointState:
         """Return the state of a folder; an empty one without a file. DataLossError for a damaged file."""
         file = Path(folder, name or NAME)
-        if not file.is_file():
+        if not os.path.exists(file):
             return cls(folder, name=name or NAME)
         fields: dict[str, list[str]] = {}
         for line in regular_files.read(file).decode(errors="replace").splitlines():
@@ -43,6 +43,8 @@ class CheckpointState(NamedTuple):
             if not colon:
                 raise DataLossError(f"{file} is damaged, or not a list of checkpoints: {line!r}")
             fields.setdefault(field, []).append(value)
+        if not fields:
+            raise DataLossError(f"{file} is damaged: it is empty")
         try:
             latest = _path(fields.get("model_checkpoint_path", ['""'])[0])
             paths = tuple(map(_path, fields.get("all_model_checkpoint_paths", ())))

@@ -94,6 +94,16 @@ def test_a_damaged_list_of_checkpoints_is_refused(tmp_path):
         tf.train.latest_checkpoint(tmp_path)
 
 
+@pytest.mark.parametrize("make", [os.mkdir, lambda path: path.touch()], ids=["a folder", "an empty file"])
+def test_a_list_without_content_is_refused(make, checkpoint, tmp_path):
+    """A program that continues from the latest checkpoint must not start again as if there were none."""
+    make(tmp_path / "checkpoint")
+    with pytest.raises(
+        tf.errors.DataLossError, match=f"{tmp_path}/checkpoint is (damaged|not a regular file)"
+    ):
+        tf.train.CheckpointManager(checkpoint, tmp_path, max_to_keep=3)
+
+
 def test_new_checkpoints_are_seen_as_they_appear(checkpoint, tmp_path):
     manager = tf.train.CheckpointManager(checkpoint, tmp_path, max_to_keep=3)
     manager.save()
