@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO
 
-from .locks import exclusive, lock_open
+from .locks import exclusive, lock_open, remove_leftovers
 
 _OF_DISKS = frozenset({
     errno.EACCES, errno.EFBIG, errno.EIO, errno.ENAMETOOLONG, errno.ENOSPC, errno.EPERM, errno.EROFS,
@@ -125,7 +125,9 @@ def write_files(folder: Path, content: Mapping[str, bytes]) -> None:
         if len(content) > 1:  # of two writers, the last one wins with all files
             stack.enter_context(exclusive(folder))
         for name, draft in drafts.items():
-            draft.publish(folder / name)
+            path = folder / name
+            draft.publish(path)
+            remove_leftovers(path.parent, drafts_of(path.name))
 
 
 def drafts_of(name: str) -> re.Pattern[str]:

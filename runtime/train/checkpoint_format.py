@@ -102,6 +102,7 @@ def write_bundle(prefix: str, values: Mapping[str, Any]) -> None:
         bundle.write_bundle(prefix, values)
         if old is not None and old != _plain_data(index):
             index.with_name(old).unlink(missing_ok=True)
+        locks.remove_leftovers(index.parent, _DRAFTS)
 
 
 def _plain_data(index: Path) -> str:

@@ -216,6 +216,25 @@ def test_leftovers_of_killed_writers_are_removed_by_the_next_save(kind: str, tmp
     assert load(tmp_path)
 
 
+def test_leftovers_in_formats_of_others_are_removed_by_the_next_save(tmp_path: Path) -> None:
+    checkpoint, model = tf.train.Checkpoint(m=Model(1)), Model(1)
+    options = tf.train.CheckpointOptions(experimental_format="tensorflow")
+    writers: dict[str, Callable[[], Any]] = {
+        "checkpoint/ck.index": lambda: checkpoint.write(tmp_path / "checkpoint" / "ck", options),
+        "checkpoint/ck.data-00000-of-00001": lambda: checkpoint.write(
+            tmp_path / "checkpoint" / "ck", options
+        ),
+        "function/f.txt": lambda: tf.export.text(model.whole, tmp_path / "function" / "f.txt"),
+        "model/variables/variables.index": lambda: tf.saved_model.save(
+            model, tmp_path / "model", options=tf.saved_model.SaveOptions(experimental_format="tensorflow")
+        ),
+    }
+    for name, write in writers.items():
+        leave_draft(tmp_path / name)
+        write()
+        assert not [name for name in files_in(tmp_path) if name.endswith(".tmp")]
+
+
 def test_files_of_a_live_writer_are_not_removed(tmp_path: Path) -> None:
     writer = model_files.Writer(tmp_path)
     writer.variables({"v": np.zeros(3)})
