@@ -96,7 +96,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _job(arguments: Sequence[str] | None) -> Callable[[], int]:
     """Parse the command line and return what runs the command; help and version leave nothing to run."""
-    job = cli.main(arguments, prog_name="agc", standalone_mode=False)
+    try:
+        job = cli.main(arguments, prog_name="agc", standalone_mode=False)
+    except OSError as error:
+        if error.filename is not None or isinstance(error, (BrokenPipeError, FileNotFoundError)):
+            raise
+        raise output.stdout_failed(error) from None  # help or version, which click prints
     return job if callable(job) else lambda: int(job or errors.OK)
 
 

@@ -63,14 +63,24 @@ def emit(text: str) -> None:
         abandon_stdout()
         raise SystemExit(FAILED) from None
     except OSError as error:
-        abandon_stdout()
-        raise unwritable("stdout", (error.strerror or str(error)).lower()) from None
+        raise stdout_failed(error) from None
 
 
 def flush() -> None:
     """Write out what a program has printed, while an error can still be handled."""
     if sys.stdout is not None and not sys.stdout.closed:
-        sys.stdout.flush()
+        try:
+            sys.stdout.flush()
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise stdout_failed(error) from None
+
+
+def stdout_failed(error: OSError) -> CommandError:
+    """Return the error of a stdout that takes nothing, such as a file on a full disk."""
+    abandon_stdout()
+    return unwritable("stdout", (error.strerror or str(error)).lower())
 
 
 def abandon_stdout() -> None:

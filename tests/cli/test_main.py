@@ -147,3 +147,15 @@ def test_python_runs_the_package_as_the_command():
         [sys.executable, str(main), "--version"], capture_output=True, text=True, check=True
     )
     assert result.stdout.startswith("agc ")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="the system has no such device")
+@pytest.mark.parametrize("arguments", [["--version"], ["run", "--help"], ["run", "program.py"]], ids=" ".join)
+def test_a_full_disk_below_stdout(folder, arguments):
+    (folder / "program.py").write_text("print(1)\n")
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, "-m", "agc", *arguments]
+        env = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, cwd=folder, env=env)
+    assert done.stderr == "error[AGC307]: cannot write `stdout`: no space left on device\n"
+    assert done.returncode == 2
