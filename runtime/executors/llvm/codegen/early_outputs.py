@@ -22,7 +22,7 @@ from ....ir.structured import is_call
 from ....ir.traits import TOTAL
 from ....ir.value_types import TensorType
 from .element_formulas import element_rule
-from .lazy_values import Buffer, LazyElementwise, LazyValue
+from .lazy_values import Buffer, Changed, LazyElementwise, LazyValue
 from .llvm_types import Register
 from .materialization import Values
 from .output_groups import output_groups
@@ -98,7 +98,8 @@ class EarlyOutputs:
             self._last_check = None
         if self._is_early and self._numbers:
             for value, node in zip(operation.outputs, results, strict=True):
-                self._pending += [(number, node) for number in self._numbers.get(value, ())[:1]]
+                if not isinstance(node, Changed):
+                    self._pending += [(number, node) for number in self._numbers.get(value, ())[:1]]
 
     def target(self, value: Value) -> Buffer | None:
         """Return the memory of an output that a call may store there; None for other values."""
@@ -121,6 +122,17 @@ class EarlyOutputs:
             if len(places) == 1 and (donor.shape, donor.dtype) == (value.shape, value.dtype):
                 found[i] = places[0]
         return found
+
+    def may_wait(self, operation: Operation, tensor: LazyValue) -> bool:
+        """Return whether the result of an operation that changes `tensor` may wait for the end of the function.
+
+        It replaces a variable, and nothing else reads it; `tensor` is the variable's old value.
+        """
+        (value,) = operation.outputs
+        donor = self._donors.get(self._first.get(value, -1))
+        if not isinstance(donor, Buffer) or (donor.shape, donor.dtype) != (value.shape, value.dtype):
+            return False
+        return tensor is donor and self._region.readers.is_only_output(value)
 
     def overwrite(self, value: Value) -> None:
         """Record that a call has stored an output in the memory of its donor."""
@@ -150,11 +162,28 @@ class EarlyOutputs:
         pending, self._pending = self._pending, []
         by_shape: dict[tuple[int, ...], dict[LazyValue, int]] = defaultdict(dict)
         for number, node in pending:
-            if node.is_lazy:
+            if node.is_lazy and not isinstance(node, Changed):
                 by_shape[node.shape].setdefault(node, number)
         for numbers in by_shape.values():
             for nodes in output_groups(numbers):
                 self._store_group({node: numbers[node] for node in nodes if node.is_lazy})
+        for number, node in pending:
+            if isinstance(node, Changed):
+                self._store_changed(number, node)
+
+    def _store_changed(self, number: int, node: Changed) -> None:
+        """Store an output that is a variable's old value with changed elements, if possible in the same memory."""
+        target, donor = self._targets[number], node.operands[0]
+        assert target is not None and isinstance(donor, Buffer)
+        is_read = any(not donor.addresses.isdisjoint(memory_of(each)) for each in node.operands[1:])
+        if not is_read and not self._region.readers.is_read_outside(donor, {node}):
+            target = donor
+            self.overwritten.add(number)
+            self._region.e.commit()
+        self._region.stored(donor, target)
+        node.write(target)
+        self._region.keep([(node, target)])
+        self._targets[number] = None
 
     def _store_group(self, numbers: Mapping[LazyValue, int]) -> None:
         """Store a group of lazy outputs in one nest."""

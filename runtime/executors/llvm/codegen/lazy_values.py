@@ -377,5 +377,21 @@ class IndexMap(LazyValue):
         return self.storage is None
 
 
+class Changed(LazyValue):
+    """A tensor, the first operand, of which `write` changes elements in memory that holds it.
+
+    Only an output that replaces a variable is such a value, so that nothing reads its elements.
+    """
+
+    def __init__(self, operands: Sequence[LazyValue], write: Callable[[Buffer], None]) -> None:
+        super().__init__(operands[0].dtype, operands[0].shape)
+        self.operands = operands
+        self.write = write
+
+    @property
+    def is_lazy(self) -> bool:
+        return self.storage is None
+
+
 class Reshaped(IndexMap):
     """The elements of another node in row-major order, in another shape."""

@@ -77,6 +77,10 @@ class UseLists:
         for node in nodes:
             self._readers[node].discard(operation)
 
+    def is_only_output(self, value: Operand) -> bool:
+        """Return whether `value` is one output of the graph, and nothing else reads it."""
+        return self._users[value] == [OUT]
+
     def has_others(self, node: LazyValue, inside: set[LazyValue]) -> bool:
         """Return whether an operation will still read `node`, except those with all results in `inside`."""
         return any(

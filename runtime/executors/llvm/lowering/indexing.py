@@ -289,7 +289,7 @@ def check_indices(region: Region, operand: Operand, indices: LazyValue, size: in
     e = region.e
     if region.has_checked(operand, size):
         return True
-    if region.is_inner or e.is_in_nest or is_sized((size, *indices.shape)) or not isinstance(indices, Buffer):
+    if region.is_inner or e.is_in_nest or not isinstance(indices, Buffer):
         return False
     with region.loops(indices.shape, [indices], threads=False) as index:
         in_range(e, indices.at(e, index), indices.dtype, size)

@@ -8,13 +8,14 @@ updated in place, and so is a variable.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from .... import dtypes
 from ....ir.graph import Operand, Operation
 from ..codegen.function_builder import Emitter
-from ..codegen.lazy_values import Buffer, Index, IndexMap, LazyValue
+from ..codegen.lazy_values import Buffer, Changed, Index, IndexMap, LazyValue, Shape
 from ..codegen.llvm_types import Element, Register, integer
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError, Site, lowers, site_of
@@ -23,6 +24,9 @@ from .elementwise import add, divide, larger, multiply, smaller, subtract
 from .fill import asked_shape, shape_of
 from .indexing import batch_rank, check_indices, coordinates, coordinates_in, in_range
 from .reshape import demand_shape
+
+Target = Callable[..., list[Register]]
+"""Computes the index of a row from that of its update, and checks it: `target(index, is_checked=False)`."""
 
 Combine = Callable[[Emitter, Site, Element, Element], Element]
 
@@ -43,6 +47,11 @@ _WAYS: dict[str, Combine] = {
 }
 
 
+def _demand_compiled(how: str, dtype: dtypes.DType) -> None:
+    if (how == "sub" and dtype.is_bool) or (how in ("max", "min") and dtype.is_complex):
+        raise RefusedError(f"scatter_{how} of {dtype.name} is not compiled")
+
+
 def combined_at(
     region: Region,
     where: Buffer,
@@ -58,8 +67,7 @@ def combined_at(
     elements. Nothing that the updates read is in `where`, so that the elements of a row are combined at once.
     """
     e = region.e
-    if (how == "sub" and where.dtype.is_bool) or (how in ("max", "min") and where.dtype.is_complex):
-        raise RefusedError(f"scatter_{how} of {where.dtype.name} is not compiled")
+    _demand_compiled(how, where.dtype)
     sizes = updates.shape if shape is None else tuple(shape)
     source = region.read_once(updates) if updates.shape == sizes else region.readable(updates)
     site, combine = site_of(where.dtype), rounded(_WAYS[how])
@@ -78,6 +86,41 @@ def combined_at(
     return where
 
 
+def _combined(
+    region: Region,
+    operation: Operation,
+    operands: tuple[LazyValue, LazyValue, LazyValue],
+    target: Target,
+    outer: int,
+    sizes: Shape,
+) -> LazyValue:
+    """Combine rows of the first operand with the updates, the last one: in a copy, or in a variable's memory.
+
+    All indices are checked before a variable is overwritten.
+    """
+    e, early, (tensor, _, updates) = region.e, region.early, operands
+    how = operation.attrs.get("how") or operation.type.rpartition("_")[2]
+    _demand_compiled(how, tensor.dtype)
+    given = [each for each in operands if isinstance(each, Buffer)]
+    waits = early.may_wait(operation, tensor)
+    is_donated = tensor in given and early.donated(operation, given) == {0: 0}
+    if waits or is_donated:
+        with e.nest(sizes[:outer], parallel=False) as indices:
+            target(indices)
+        target = functools.partial(target, is_checked=True)
+
+    def write(where: Buffer) -> None:
+        combined_at(region, where, updates, target, how, outer, sizes)
+
+    if waits:
+        return Changed(operands, write)
+    where = given[0] if is_donated else region.own(operation, tensor)
+    write(where)
+    if is_donated:
+        early.overwrite(operation.outputs[0])
+    return where
+
+
 def _at_coordinates(
     region: Region,
     where: Buffer,
@@ -91,16 +134,23 @@ def _at_coordinates(
 
     `operand` is the one that has the indices.
     """
-    e = region.e
-    wanted = region.readable(indices)
-    rank, depth = len(indices.shape) - 1, coordinates_in(indices)
-    demand_shape(e, updates.shape, (*indices.shape[:-1], *where.shape[batch + depth :]))
-    known = depth == 1 and region.has_checked(operand, where.shape[batch])
+    target = _rows_at(region, where.shape, operand, region.readable(indices), updates, batch)
+    return combined_at(region, where, updates, target, how, len(indices.shape) - 1)
 
-    def target(indices: list[Register]) -> list[Register]:
-        return [*indices[:batch], *coordinates(e, wanted, indices, depth, where.shape[batch:], known)]
 
-    return combined_at(region, where, updates, target, how, rank)
+def _rows_at(
+    region: Region, shape: Shape, operand: Operand, indices: LazyValue, updates: LazyValue, batch: int = 0
+) -> Target:
+    """Return the function that computes and checks the rows of a tensor at coordinates."""
+    e, depth = region.e, coordinates_in(indices)
+    demand_shape(e, updates.shape, (*indices.shape[:-1], *shape[batch + depth :]))
+    known = depth == 1 and region.has_checked(operand, shape[batch])
+
+    def target(index: list[Register], is_checked: bool = False) -> list[Register]:
+        found = coordinates(e, indices, index, depth, shape[batch:], known or is_checked)
+        return [*index[:batch], *found]
+
+    return target
 
 
 @lowers("scatter_nd", sized=True)
@@ -120,17 +170,23 @@ def _(
     return _at_coordinates(region, where, operation.inputs[1], indices, updates, "add", batch)
 
 
-@lowers(*(f"tensor_scatter_nd_{how}" for how in ("update", "add", "sub", "max", "min")))
+@lowers(*(f"tensor_scatter_nd_{how}" for how in ("update", "add", "sub", "max", "min")), sized=True)
 def _(
     region: Region, operation: Operation, tensor: LazyValue, indices: LazyValue, updates: LazyValue
 ) -> LazyValue:
     wanted, source = region.settled(indices), region.settled(updates)
-    where = region.own(operation, tensor)
-    how = operation.type.rpartition("_")[2]
-    return _at_coordinates(region, where, operation.inputs[1], wanted, source, how)
+    return _combined_at_coordinates(region, operation, tensor, wanted, source)
 
 
-@lowers("scattered")
+def _combined_at_coordinates(
+    region: Region, operation: Operation, tensor: LazyValue, indices: LazyValue, updates: LazyValue
+) -> LazyValue:
+    target = _rows_at(region, tensor.shape, operation.inputs[1], indices, updates)
+    outer = len(indices.shape) - 1
+    return _combined(region, operation, (tensor, indices, updates), target, outer, updates.shape)
+
+
+@lowers("scattered", sized=True)
 def _(
     region: Region, operation: Operation, tensor: LazyValue, indices: LazyValue, updates: LazyValue
 ) -> LazyValue:
@@ -138,23 +194,18 @@ def _(
     if tensor.dtype in dtypes.NARROW or (how == "div" and tensor.dtype.kind in "iu"):
         raise RefusedError(f"scatter_{how} of {tensor.dtype.name} is not compiled")
     wanted, source = region.settled(indices), region.settled(updates)
-    is_nd = operation.attrs["nd"]
-    known = not is_nd and check_indices(region, operation.inputs[1], wanted, tensor.shape[0])
-    given = [each for each in (tensor, wanted, source) if isinstance(each, Buffer)]
-    donated = known and tensor in given and region.early.donated(operation, given) == {0: 0}
-    where = given[0] if donated else region.own(operation, tensor)
-    if is_nd:
-        return _at_coordinates(region, where, operation.inputs[1], wanted, source, how)
+    if operation.attrs["nd"]:
+        return _combined_at_coordinates(region, operation, tensor, wanted, source)
+    sizes = (*wanted.shape, *tensor.shape[1:])
+    if source.shape:
+        demand_shape(e, source.shape, sizes)
+    known = check_indices(region, operation.inputs[1], wanted, tensor.shape[0])
 
-    def target(indices: list[Register]) -> list[Register]:
+    def target(indices: list[Register], is_checked: bool = False) -> list[Register]:
         row = wanted.at(e, Index.of(wanted.shape, indices))
-        return [in_range(e, row, wanted.dtype, where.shape[0], known)]
+        return [in_range(e, row, wanted.dtype, tensor.shape[0], known or is_checked)]
 
-    sizes = (*wanted.shape, *where.shape[1:])
-    combined_at(region, where, source, target, how, len(wanted.shape), sizes)
-    if donated:
-        region.early.overwrite(operation.outputs[0])
-    return where
+    return _combined(region, operation, (tensor, wanted, source), target, len(wanted.shape), sizes)
 
 
 @lowers("put_back", sized=True)

@@ -117,6 +117,33 @@ def checked_behind(v: Any, w: Any) -> Any:
     return tf.gather(w, tf.cast(tf.reduce_max(tf.abs(w)) * 0.0, tf.int32))
 
 
+ROW_NUMBERS = [7, 3, 7, ROWS - 1]
+
+
+def distinct_rows(v: Any, w: Any) -> None:
+    rows, _ = tf.unique(tf.constant(ROW_NUMBERS))
+    old = tf.gather(v, rows)
+    v.scatter_sub(tf.IndexedSlices(0.1 * old, rows))
+    w.scatter_update(tf.IndexedSlices(old * tf.gather(w, rows), rows))
+
+
+def elements_of_both(v: Any, w: Any) -> None:
+    places = tf.constant([[1, 2], [3, 4], [1, 2]])
+    v.scatter_nd_add(places, tf.reduce_sum(w, 0)[:3])
+    w.assign(tf.tensor_scatter_nd_update(w, places[:2], tf.reduce_sum(w, 1)[:2]))
+
+
+def rows_from_itself(v: Any, w: Any) -> None:
+    v.scatter_add(tf.IndexedSlices(v.value(), tf.range(ROWS)[::-1]))
+
+
+def rows_and_a_later_reader(v: Any, w: Any) -> Any:
+    old = v.value()
+    v.scatter_sub(tf.IndexedSlices(w[:4], tf.constant(ROW_NUMBERS)))
+    w.scatter_add(tf.IndexedSlices(w[:4], tf.constant(ROW_NUMBERS)))
+    return tf.matmul(old, w)
+
+
 #         update                variables overwritten at the least and at the most
 UPDATES: list[tuple[Update, int, int]] = [
     (momentum, 2, 2),
@@ -134,6 +161,10 @@ UPDATES: list[tuple[Update, int, int]] = [
     (in_a_loop, 0, 2),
     (in_a_branch, 0, 2),
     (checked_behind, 1, 1),
+    (distinct_rows, 2, 2),
+    (elements_of_both, 2, 2),
+    (rows_from_itself, 0, 0),
+    (rows_and_a_later_reader, 1, 2),
 ]
 
 
@@ -258,6 +289,39 @@ def test_indices_are_checked_before_variables_are_overwritten(monkeypatch: pytes
         with pytest.raises(tf.errors.InvalidArgumentError, match="indices"):
             step(tf.constant(tokens))
     np.testing.assert_array_equal([table, w], before)
+
+
+@pytest.mark.parametrize("wrong", [ROWS, -1])
+def test_indices_of_all_scatters_are_checked_before_a_variable_is_overwritten(wrong: int) -> None:
+    v, w = map(tf.Variable, INITIAL)
+
+    @tf.function(jit_compile=True)
+    def step(rows: Any, places: Any) -> None:
+        kept, _ = tf.unique(rows)
+        w.scatter_nd_sub(places, tf.gather(v, places[:, 0])[:, 0])
+        v.scatter_add(tf.IndexedSlices(tf.gather(w, kept), kept))
+
+    step(tf.constant([1, 2, 1]), tf.constant([[0, 1]]))
+    before = v.numpy(), w.numpy()
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        step(tf.constant([1, 2, 1]), tf.constant([[0, wrong]]))
+    np.testing.assert_array_equal([v, w], before)
+
+
+def test_rows_that_are_too_few_or_broadcast_are_refused_also_by_native_code() -> None:
+    v = tf.Variable(INITIAL[0])
+
+    @tf.function(jit_compile=True)
+    def step(rows: Any, count: Any) -> None:
+        kept, _ = tf.unique(rows)
+        v.scatter_update(tf.IndexedSlices(tf.ones([count, ROWS], v.dtype), kept))
+
+    step(tf.constant([1, 2, 1]), tf.constant(2))
+    np.testing.assert_array_equal(v[1:3], np.ones((2, ROWS)))
+    for count in (1, 3):
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            step(tf.constant([5, 4, 4]), tf.constant(count))
+    np.testing.assert_array_equal(v[3:], INITIAL[0][3:])
 
 
 def test_failed_checks_leave_variables_unchanged() -> None:
