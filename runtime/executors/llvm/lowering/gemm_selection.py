@@ -34,6 +34,9 @@ VERY_LARGE = 1 << 27
 FEW = 128
 """The most rows for which the functions here are faster than BLAS, which packs the whole second matrix."""
 
+FEWEST = 16
+"""The most rows for which BLAS in parts is faster: such a part is so small that OpenBLAS packs nothing."""
+
 SHARED = 1 << 18
 """The number of multiplications from which on spinning threads share the work. OpenBLAS uses one thread up to here."""
 
@@ -142,7 +145,8 @@ class Product:
         """Return whether BLAS, if there is one, is faster than the functions here, or the only one.
 
         Up to `UNPACKED` multiplications it packs nothing, unless the second matrix is transposed. In loops, threads
-        that spin share products from `SHARED` multiplications on, which the functions here divide better.
+        that spin share products from `SHARED` multiplications on, which the functions here divide better, except those
+        of the fewest rows.
         """
         if self.dtype.kind == "c" or is_sized((self.m, self.n, self.k)):
             return True
@@ -150,8 +154,9 @@ class Product:
             return True
         is_vector = self.n == 1 or (self.m == 1 and self.size >= LARGE)
         most = SHARED if self.e.is_repeated else UNPACKED
+        is_unpacked = self.size <= most or (self.m <= FEWEST and shares_products())
         is_narrow = NARROW * self.n * self.dtype.size <= gemm_packing.tile().across
-        return is_vector or (self.size >= LARGE and (self.size <= most or is_narrow) and not self.b.turned)
+        return is_vector or (self.size >= LARGE and (is_unpacked or is_narrow) and not self.b.turned)
 
     def _in_registers(self, a: Register, b: Register, c: Register) -> None:
         if self.b.turned:

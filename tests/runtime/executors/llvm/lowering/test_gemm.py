@@ -105,7 +105,7 @@ def test_threads_share_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_large_product_of_few_rows_packs_no_whole_matrix() -> None:
-    """The function for all sizes packs strips; BLAS multiplies more rows, vectors, narrow and huge products."""
+    """The function for all sizes packs strips; BLAS multiplies more or very few rows, and huge products."""
 
     def calls(m: int, n: int, k: int) -> bool:
         graph = tf.function(lambda a, b: tf.matmul(a, b, transpose_a=True)).get_concrete_function(
@@ -119,6 +119,7 @@ def test_a_large_product_of_few_rows_packs_no_whole_matrix() -> None:
         and any(itertools.starmap(calls, [(256, 512, 3200), (1, 16384, 16384), (65536, 3, 30)]))
     )
     assert not (blas.find(tf.float32) and calls(128, 16384, 16384))
+    assert not (blas.find(tf.float32) and native_pool.with_blas() and calls(4, 2048, 512))
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
