@@ -98,10 +98,8 @@ def _header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     read = np.lib.format.read_array_header_1_0 if is_first else np.lib.format.read_array_header_2_0
     try:
         return read(stream)
-    except (
-        Exception
-    ) as error:  # of Python's parser, which reads the header: MemoryError, TokenError and others
-        raise ValueError(f"its header is none: {error}") from None
+    except Exception as error:  # the header is read by Python's parser, which raises more than ValueError
+        raise ValueError(f"its header cannot be read: {error}") from None
 
 
 def _elements(content: bytes, dtype: np.dtype[Any]) -> Array:
