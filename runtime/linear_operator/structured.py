@@ -6,6 +6,7 @@ import abc
 from typing import Any
 
 from ..core.conversion import convert_to_tensor, variable_of
+from ..core.module import Module
 from ..core.shapes import TensorShape
 from ..core.variable import Variable
 from ..ops.arrays.creation import zeros_like
@@ -77,9 +78,16 @@ class NormalOperator(KnownEigenvalues):
 
 
 def as_reference(value: Any, name: str, ndims: int = 0, **conversion: Any) -> Any:
-    """Return an argument as a tensor, or as the variable that it is; ValueError for a lower rank than `ndims`."""
+    """Return an argument as a tensor; variables, and modules that convert to a tensor, stay as they are.
+
+    Such a module has a dtype and a shape, the operators of tensors, and a registered conversion, which is called at
+    each use. Raises ValueError for a lower rank than `ndims`.
+    """
     given = variable_of(value)
-    x = given if isinstance(given, Variable) else convert_to_tensor(given, **conversion)
+    is_read_later = isinstance(given, Variable) or (
+        isinstance(given, Module) and hasattr(given, "dtype") and hasattr(given, "shape")
+    )
+    x = given if is_read_later else convert_to_tensor(given, **conversion)
     if x.shape.rank is not None and x.shape.rank < ndims:
         plural = "" if ndims == 1 else "s"
         raise ValueError(f"Argument {name} must have at least {ndims} dimension{plural}.  Found: {value}")

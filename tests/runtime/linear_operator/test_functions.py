@@ -390,3 +390,35 @@ class TestValues:
             tf.matmul(operator, [[1.0]], transpose_a=True)
         with pytest.raises(ValueError, match="`matrix` as a Tensor and `rhs` as a LinearOperator"):
             tf.linalg.solve([[1.0]], operator)
+
+
+class Exponential(tf.Module):
+    """A module that converts to a tensor: the exponential of a variable."""
+
+    def __init__(self, start):
+        super().__init__()
+        self.log = tf.Variable(start)
+
+    dtype = property(lambda self: self.log.dtype)
+    shape = property(lambda self: self.log.shape)
+
+    def __getitem__(self, key):
+        return tf.exp(self.log)[key]
+
+
+tf.register_tensor_conversion_function(
+    Exponential, lambda x, dtype=None, name=None, as_ref=False: tf.exp(x.log)
+)
+
+
+def test_modules_that_convert_to_tensors_are_converted_at_each_use():
+    scale = Exponential([0.0, 0.0])
+    operator = linalg.LinearOperatorDiag(scale)
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(operator.matvec([1.0, 2.0])) + operator.log_abs_determinant()
+    assert tape.gradient(loss, scale.log).numpy().tolist() == [2.0, 3.0]
+    assert operator.trainable_variables == (scale.log,)
+    traced = tf.function(lambda: operator.to_dense())
+    traced()
+    scale.log.assign([0.0, tf.math.log(3.0)])
+    assert traced().numpy().tolist() == [[1.0, 0.0], [0.0, 3.0]]
