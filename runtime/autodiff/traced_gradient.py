@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 from ..core.symbolic_tensor import WeakDtypeError
 from ..ir.builder import Builder, recording_by
 from ..ir.graph import Operand
+from ..ir.source_location import raised_at
 from ..ir.value_types import AnySpec
 
 ORDERS = 3
@@ -30,7 +31,7 @@ if gradient functions call their own functions more than once.
 """
 
 _order: ContextVar[int] = ContextVar("_order", default=0)
-"""How many regions of gradients are being traced, each inside of the one before."""
+"""The number of gradient regions that are being traced, each inside of the one before."""
 
 
 class TracedGradient(NamedTuple):
@@ -62,9 +63,10 @@ def traced_gradient(
     except (RecursionError, WeakDtypeError):  # the function that is traced ends, or is traced again
         raise
     except Exception as error:
-        return _refused(
-            builder, specs, f"the gradient function of `{name}` raises {_told(error)}{_line_of(error)}"
-        )
+        origin = raised_at(error)
+        place = "" if origin is None else f" ({origin})"
+        reason = f"the gradient function of `{name}` raises {type(error).__name__}: {error}{place}"
+        return _refused(builder, specs, reason)
     finally:
         _order.reset(before)
 
@@ -77,15 +79,3 @@ def _opened(builder: Builder, specs: Sequence[AnySpec]) -> tuple[Builder, list[A
 
 def _refused(builder: Builder, specs: Sequence[AnySpec], reason: str) -> TracedGradient:
     return TracedGradient(_opened(builder, specs)[0], [], reason)
-
-
-def _told(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}"
-
-
-def _line_of(error: Exception) -> str:
-    """Return where the error was raised, as text."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    return "" if trace is None else f" ({trace.tb_frame.f_code.co_filename}, line {trace.tb_lineno})"
