@@ -234,6 +234,9 @@ def _static_leaf(path: str, column: Sequence[Any]) -> _Static | None:
         return None
     for leaf in column:
         if not state_leaves.can_be_carried(leaf):
+            instance = (
+                ": a number such as -1, or zeros, in place of None" if any(x is None for x in column) else ""
+            )
             different = " and ".join(dict.fromkeys(state_leaves.describe(leaf) for leaf in column))
             raise _DisagreementError(
                 "AGC203",
@@ -243,12 +246,7 @@ def _static_leaf(path: str, column: Sequence[Any]) -> _Static | None:
                 [state_leaves.describe(leaf) for leaf in column],
                 why="the graph decides which branch runs, so both must give a tensor, or the same Python object",
                 fix=advice_for_objects(column)
-                or f"give `{path}` a tensor of one dtype in every branch"
-                + (
-                    ": a number such as -1, or zeros, in place of None"
-                    if any(x is None for x in column)
-                    else ""
-                ),
+                or f"give `{path}` a tensor of one dtype in every branch{instance}",
             )
     return None
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from ... import dtypes
 from ...core import shapes
-from ...core.conversion import TensorLike, convert_to_tensor
+from ...core.conversion import TensorLike, convert_to_tensor, integers_to_tensor
 from ...core.export import export
 from ...core.tensor import Tensor
 from ...ir.builder import current
@@ -74,15 +74,9 @@ def broadcast_dynamic_shape(shape_x: TensorLike, shape_y: TensorLike) -> Tensor:
     >>> broadcast_dynamic_shape([], [2]).numpy().tolist()
     [2]
     """
-    sizes = [shape_x, shape_y]
-    if any(map(_is_empty, sizes)):  # an empty list has no dtype of its own
-        kind = next((convert_to_tensor(each).dtype for each in sizes if not _is_empty(each)), dtypes.int32)
-        sizes = [zeros([0], kind) if _is_empty(each) else each for each in sizes]
-    return broadcast_sizes(*sizes)  # type: ignore[no-any-return]
-
-
-def _is_empty(shape: Any) -> bool:
-    return isinstance(shape, (list, tuple)) and not shape
+    if not (hasattr(shape_x, "dtype") or hasattr(shape_y, "dtype")):
+        shape_x = integers_to_tensor(shape_x)
+    return broadcast_sizes(shape_x, shape_y)  # type: ignore[no-any-return]
 
 
 @export("shape_n")
