@@ -1,4 +1,4 @@
-"""Nests (pytrees): flatten tuples, lists, dicts, namedtuples and dataclasses into leaves, and pack them again.
+"""Nests (pytrees): flatten tuples, lists, dicts, and objects with fields into leaves, and pack them again.
 
 A ragged or sparse tensor, or another `CompositeTensor`, is a leaf. With `expand_composites` its component tensors are
 the leaves. A class customizes its flattening with `__tf_flatten__` and `__tf_unflatten__`.
@@ -18,7 +18,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, MappingView
 from typing import Any
 
-from agc.autograph.staging import is_opaque_leaf
+from agc.autograph.staging import field_names, has_fields, is_opaque_leaf
 
 from .core import late_binding as _late_binding
 from .core.missing_names import explain as _explain
@@ -40,7 +40,7 @@ def is_nest_type(kind: type) -> bool:
     """Return whether instances of a class are nests; a dataclass that is a `tf.Module` as well is not."""
     return not is_opaque_leaf(kind) and (
         issubclass(kind, (tuple, list, Mapping, deque, MappingView))
-        or hasattr(kind, "__dataclass_fields__")
+        or has_fields(kind)
         or hasattr(kind, "__nest__")
         or hasattr(kind, "__tf_flatten__")
     )
@@ -49,10 +49,6 @@ def is_nest_type(kind: type) -> bool:
 def is_composite(value: Any) -> bool:
     """Return whether `value` is a composite: one object made of several tensors."""
     return hasattr(type(value), "__components__")
-
-
-def _is_dataclass(value: Any) -> bool:
-    return hasattr(type(value), "__dataclass_fields__")
 
 
 def children(value: Any) -> list[tuple[Any, Any]]:
@@ -68,13 +64,7 @@ def children(value: Any) -> list[tuple[Any, Any]]:
         return list(enumerate(value.__tf_flatten__()[1]))
     if isinstance(value, (deque, MappingView)):
         return list(enumerate(iter(value)))  # type: ignore[arg-type]
-    return [(name, getattr(value, name)) for name in _field_names(value)]
-
-
-def _field_names(value: Any) -> list[str]:
-    import dataclasses  # imported late: the import costs more than the rest of this file
-
-    return [field.name for field in dataclasses.fields(value)]
+    return [(name, getattr(value, name)) for name in field_names(type(value))]
 
 
 def _sorted_keys(value: Mapping[Any, Any]) -> list[Any]:
@@ -107,10 +97,10 @@ def rebuilt(like: Any, parts: list[Any]) -> Any:
 
 
 def _with_fields(like: Any, parts: list[Any]) -> Any:
-    """Return an instance of a dataclass with other fields, without a second initialization."""
+    """Return an object with other fields, without a second initialization."""
     new = object.__new__(type(like))
     getattr(new, "__dict__", {}).update(getattr(like, "__dict__", {}))
-    for name, part in zip(_field_names(like), parts, strict=True):
+    for name, part in zip(field_names(type(like)), parts, strict=True):
         object.__setattr__(new, name, part)
     return new
 
@@ -157,7 +147,7 @@ def path_of(structure: Any, key: Any, path: str) -> str:
     """Return the path of a child of a nest with the path `path`."""
     if hasattr(structure, "_fields"):
         return f"{path}.{structure._fields[key]}"
-    return f"{path}.{key}" if _is_dataclass(structure) else f"{path}[{key!r}]"
+    return f"{path}.{key}" if has_fields(type(structure)) else f"{path}[{key!r}]"
 
 
 def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool = False) -> Any:

@@ -4,7 +4,7 @@
     list, deque, and their subclasses           the items, by their positions
     dict and its subclasses                     the values, by their keys
     UserDict and its subclasses                 the values of its dict, by their keys
-    a dataclass that is not frozen              the fields, by their names
+    a dataclass or attrs class, not frozen      the fields, by their names
 
 Excluded are opaque leaves (`staging.is_opaque_leaf`), and lists that do not escape the function. Parts are read
 and written without calling methods that users' classes override.
@@ -16,6 +16,7 @@ import functools
 from collections import OrderedDict, UserDict, defaultdict, deque
 from typing import Any
 
+from .. import staging
 from ..staging import UnescapedList, is_opaque_leaf
 
 _BASES = list, deque, OrderedDict, defaultdict, dict, UserDict
@@ -50,8 +51,8 @@ def _base_of_kind(kind: Any) -> Any:
     """Return the class with the methods that access the parts; None if there are no mutable parts."""
     if issubclass(kind, UnescapedList) or is_opaque_leaf(kind):
         return None
-    is_fixed = getattr(getattr(kind, "__dataclass_params__", None), "frozen", True)
-    of_fields = None if is_fixed or issubclass(kind, BaseException) else object
+    is_fixed = not staging.has_fields(kind) or staging.is_frozen(kind) or issubclass(kind, BaseException)
+    of_fields = None if is_fixed else object
     return next((base for base in _BASES if issubclass(kind, base)), of_fields)
 
 
@@ -73,10 +74,9 @@ def parts(value: Any) -> dict[Any, Any]:
 _ABSENT = object()
 
 
-def _fields(value: Any) -> list[str]:
-    import dataclasses  # imported lazily: most programs that get here use no dataclass
-
-    return [field.name for field in dataclasses.fields(value)]
+def _fields(value: Any) -> tuple[str, ...]:
+    kind: Any = type(value)
+    return staging.field_names(kind)
 
 
 def put(value: Any, key: Any, part: Any) -> None:
@@ -155,7 +155,7 @@ def extras(value: Any) -> dict[str, Any]:
 
 
 def fixed_fields(value: Any) -> dict[str, Any]:
-    """Return the fields of a frozen dataclass, by their names; empty for any other value."""
+    """Return the fields of a frozen object, by their names; empty for any other value."""
     kind: Any = type(value)
     if not _has_fixed_fields(kind):
         return {}
@@ -165,12 +165,11 @@ def fixed_fields(value: Any) -> dict[str, Any]:
 
 @functools.lru_cache(maxsize=1024)
 def _has_fixed_fields(kind: Any) -> bool:
-    is_fixed = getattr(getattr(kind, "__dataclass_params__", None), "frozen", False)
-    return is_fixed and not is_opaque_leaf(kind)
+    return staging.has_fields(kind) and staging.is_frozen(kind) and not is_opaque_leaf(kind)
 
 
 def with_fields(value: Any, new: dict[str, Any]) -> Any:
-    """Return a copy of a frozen dataclass with the parts `new`, without calling the user's class."""
+    """Return a copy of a frozen object with the parts `new`, without calling the user's class."""
     other = object.__new__(type(value))
     getattr(other, "__dict__", {}).update(getattr(value, "__dict__", {}))
     for name, part in new.items():

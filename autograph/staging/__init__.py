@@ -39,6 +39,7 @@ A minimal backend for symbolic expressions, which records operations as strings:
 from .backend import PYTHON, Backend, MutableValue, PythonBackend, State, UnescapedList, rotated
 from .caught_errors import reported
 from .exceptions import Surroundings, caught_at, raised_by_user, running, surroundings
+from .fields import field_names, has_fields, is_frozen
 from .opaque_leaves import is_opaque_leaf, register_stateful, stateful, untracked_attributes
 from .recursion import deciding
 from .registry import backend_of, backends, building, live, overloaded, register, show_liveness
@@ -47,7 +48,7 @@ from .undefined import Maybe, Pending, Undefined, ld, name_of, unbound
 __all__ = [
     "Backend", "MutableValue", "UnescapedList", "PythonBackend", "PYTHON", "State", "rotated",
     "register", "live", "building", "show_liveness", "backend_of", "backends", "overloaded", "is_opaque_leaf",
-    "untracked_attributes", "register_stateful", "stateful",
+    "field_names", "has_fields", "is_frozen", "untracked_attributes", "register_stateful", "stateful",
     "Undefined", "Pending", "Maybe", "ld", "name_of", "unbound",
     "Surroundings", "raised_by_user", "caught_at", "reported", "surroundings", "running", "deciding",
 ]  # fmt: skip
