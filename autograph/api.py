@@ -31,7 +31,7 @@ from .errors import (
 )
 from .introspection.calls import StackCall, calls_of
 from .introspection.recursion_limit import raised_recursion_limit
-from .introspection.source_sites import assigned_before, assigned_in, codes_of, running
+from .introspection.source_sites import assigned_before, assigned_in, at_instruction, codes_of, running
 from .options.features import USUAL, Feature, Features, options_of
 from .options.loop_options import set_loop_options
 from .options.verbosity import set_verbosity, trace
@@ -54,7 +54,8 @@ __all__ = [
     "converting_reachable", "checking_may_alias", "is_user_class", "is_user_code", "is_library_file",
     "with_own_code", "convert_packages", "leave_packages", "conversions", "Conversion",
     "cell_name", "shown_path", "for_loop",
-    "running", "assigned_before", "assigned_in", "altered_in", "raised_recursion_limit", "StackCall", "calls_of",
+    "running", "at_instruction", "assigned_before", "assigned_in", "altered_in", "raised_recursion_limit",
+    "StackCall", "calls_of",
 ]  # fmt: skip
 
 F = TypeVar("F", bound=Callable[..., Any])

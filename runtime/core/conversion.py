@@ -31,7 +31,6 @@ from .shapes import TensorShape
 from .symbolic_tensor import SymbolicTensor
 from .tensor import EagerTensor, Tensor
 from .type_spec import MeetsCompositeError
-from .user_lines import placed
 
 TensorLike = Any
 """An operand that converts to a tensor: a Tensor, Variable, NumPy array, number or nest of these."""
@@ -106,11 +105,9 @@ def convert_to_tensor(
     wanted = dtype if dtype is None or type(dtype) is dtypes.DType else dtypes.as_dtype(dtype)
     if isinstance(value, Tensor):
         if wanted is not None and value.dtype is not wanted:
-            message = (
-                f"Tensor conversion requested dtype {wanted.name} for Tensor with dtype {value.dtype.name}"
+            raise ValueError(
+                f"Tensor conversion requested dtype {wanted.name} for Tensor with dtype {value.dtype.name}: {value!r}"
             )
-            traced = isinstance(value, SymbolicTensor)
-            raise ValueError(placed(f"{message}: {value!r}") if traced else f"{message}: {value!r}")
         return value
     if wanted is None and dtype_hint is not None:
         try:

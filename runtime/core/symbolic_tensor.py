@@ -18,7 +18,7 @@ from ..ir.graph import Value
 from . import late_binding
 from .shapes import TensorShape, of_dims
 from .tensor import Tensor
-from .user_lines import index_advice, placed
+from .user_lines import index_advice
 
 if TYPE_CHECKING:
     from ..ir.graph import Graph, Operation
@@ -144,7 +144,7 @@ class SymbolicTensor(Tensor):
             f"{use} needs the value of `{name or self._value.name}` ({self._value.spec}), which it gets only when "
             f"the graph runs. {remedy}"
         )
-        raise errors.OperatorNotAllowedInGraphError(placed(message))
+        raise errors.OperatorNotAllowedInGraphError(message)
 
     def __bool__(self) -> NoReturn:
         self._refuse(
@@ -206,11 +206,9 @@ class SymbolicTensor(Tensor):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
         raise NotImplementedError(
-            placed(
-                f"Cannot convert a symbolic tf.Tensor ({self.name}) to a numpy array. This error may indicate that "
-                "you're trying to pass a Tensor to a NumPy call, which is not supported. Use functions of tf, or "
-                "tf.numpy_function for what only NumPy has."
-            )
+            f"Cannot convert a symbolic tf.Tensor ({self.name}) to a numpy array. This error may indicate that "
+            "you're trying to pass a Tensor to a NumPy call, which is not supported. Use functions of tf, or "
+            "tf.numpy_function for what only NumPy has."
         )
 
     def __repr__(self) -> str:

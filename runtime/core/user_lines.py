@@ -1,6 +1,6 @@
 """The line of the user's code that is traced, for messages of errors.
 
-seen[x]      placed("…")            …
+seen[x]      name_line(error, …)    …
                                       --> search.py:4:8, in search
                                      4 |     if seen[x]:
                                        |        ^^^^^^^
@@ -10,14 +10,32 @@ seen[x]      placed("…")            …
 from __future__ import annotations
 
 import ast
+import re
+from types import TracebackType
 
 from agc.autograph import api
 
+from ..ir.source_location import own_files
 
-def placed(message: str) -> str:
-    """Return a message, followed by the line of the user's code that is running."""
-    where = api.running()
-    return f"{message}\n{where.excerpt()}" if where.line else message
+
+def name_line(error: BaseException, trace: TracebackType | None) -> None:
+    """Add the line of the user's code to the message of an error that the library raised, unless it has a line.
+
+    Errors of the program and of Python have none: the traceback ends in user code, and its filter has not marked them.
+    """
+    user, is_own = None, False
+    while trace is not None:
+        is_own = own_files[trace.tb_frame.f_code.co_filename] is not None
+        user = user if is_own else trace
+        trace = trace.tb_next
+    if user is None or not (is_own or hasattr(error, "raised_in_agc")):
+        return
+    text = str(error)
+    if error.args == (text,) and not _PLACES.search(text):
+        where = api.at_instruction(user.tb_frame.f_code, user.tb_lineno, user.tb_lasti)
+        error.args = (f"{text}\n{where.excerpt()}",)
+        if hasattr(error, "message"):
+            error.message = error.args[0]
 
 
 def running_expression() -> ast.expr | None:
@@ -49,3 +67,6 @@ def index_advice(value: str) -> tuple[str, str, str]:
         return use, fix, index
     use = f"The Python integer in `{ast.unparse(node)}`" if node else "A Python index or `range`"
     return use, "Use a function of tf instead: tf.range for `range`, tf.gather for an index.", value
+
+
+_PLACES = re.compile(r"^  (-->|at) ", re.MULTILINE)

@@ -18,7 +18,6 @@ import numpy as np
 from .. import dtypes
 from ..ir.builder import Builder, current, eagerly, stack
 from ..ir.name_scopes import name_scope, scope_prefix
-from ..ir.source_location import caller
 from ..ir.value_types import TensorType, VariableType
 from . import late_binding, shapes
 from .conversion import convert_to_tensor, register_conversion
@@ -462,11 +461,10 @@ def _known(tensor: Tensor) -> EagerTensor:
 def _make_in_graph(builder: Builder, value: Any, dtype: Any) -> EagerTensor:
     make = builder.function.make_variable
     if make is None:
-        made_at = caller()
         raise ValueError(
             "tf.function only supports singleton tf.Variables created on the first call. Make sure the tf.Variable "
             "is only created once or created outside tf.function: keep it in an attribute or a global and test "
-            "`if self.v is None` before making it." + (f"\n  made at {made_at}" if made_at else "")
+            "`if self.v is None` before making it."
         )
     return make(value, dtype)  # type: ignore[no-any-return]
 

@@ -16,7 +16,7 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from types import FrameType
+from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from agc.autograph import staging
@@ -27,6 +27,7 @@ from ..core.devices import wanted
 from ..core.fast_path_guard import FastPathBlocker, block_fast_path, busy, found_recorders
 from ..core.symbolic_tensor import KnownTensor, SymbolicArray, SymbolicTensor
 from ..core.tensor import EagerTensor
+from ..core.user_lines import name_line
 from .graph import Constant, Graph, Operand, Operation, Value
 from .op_def import OpDef
 from .source_location import Call, Origin, user_call
@@ -219,10 +220,14 @@ class Builder:
         stack.push(self)
         return self
 
-    def __exit__(self, *exception: object) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         stack.pop()
         if self.parent is None:
             self.entered = None
+        if error is not None:
+            name_line(error, trace)
 
     def input(self, name: str, spec: AnySpec) -> Value:
         """Add an input to the graph, and return it."""
@@ -313,16 +318,17 @@ class Builder:
 
     def out_of_reach(self, value: Value, use: str) -> errors.InaccessibleTensorError:
         """Return the error for a value of this graph outside of it; `use` is a verb phrase before "a traced tensor"."""
-        made = self.origin_of(value)
+        made, name = self.origin_of(value), f"`{self.function.name}`"
         where = None if made is None else Where(made.filename, made.line, function=made.function)
+        place = name if self.is_function else f"a branch or loop of {name}"
         return errors.InaccessibleTensorError(
             Diagnostic(
                 "AGC283",
-                f"`{value.name}` ({value.spec}) is used outside of `{self.name}`, whose graph computes it",
+                f"`{value.name}` ({value.spec}) is used outside of {place}, whose graph computes it",
                 running(),
                 notes=() if where is None else (Note(where, "made here"),),
                 why=f"{use} a traced tensor, which has a value only in its own graph",
-                fix=f"return it from `{self.name}`, and use the returned tensor; an attribute or global variable "
+                fix=f"return it from {name}, and use the returned tensor; an attribute or global variable "
                 "that a staged block changes belongs in a tf.Variable, and items that it appends to a list in a "
                 "tf.TensorArray",
             )

@@ -18,7 +18,6 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ... import dtypes, errors
-from ...core.user_lines import placed
 from ...ir.op_def import OpDef
 from ...ir.value_types import TensorType
 
@@ -92,7 +91,7 @@ def ruled_out(error: Exception, op: OpDef, inputs: Sequence[Any], attrs: Mapping
     if type(error).__module__.startswith(_HERE) and not isinstance(error, PythonTypeError):
         return error
     kind = TypeError if isinstance(error, TypeError) and is_raised_here(error) else ValueError
-    return kind(placed(named(kind(reason_of(error)), op, inputs, attrs)))
+    return kind(named(kind(reason_of(error)), op, inputs, attrs))
 
 
 def throw(found: Exception, error: Exception) -> NoReturn:

@@ -21,7 +21,6 @@ from ...core.conversion import convert_to_tensor, holds_tensor, is_tensor_like
 from ...core.symbolic_tensor import WeakDtypeError, adapting
 from ...core.tensor import EagerTensor, Tensor
 from ...core.type_spec import MeetsCompositeError
-from ...core.user_lines import placed
 from ...core.weak_types import adapted, adapts
 from ...ir.builder import current
 from ...ir.op_def import OpDef
@@ -242,7 +241,7 @@ class Signature(OpDef):
         """Raise an error for a wrong dtype: InvalidArgumentError in eager mode, TypeError while tracing."""
         if current() is None:
             raise errors.InvalidArgumentError(message, self.name)
-        raise TypeError(placed(message))
+        raise TypeError(message)
 
     def _adapt(self, values: list[Any], error: TypeError) -> None:
         """Raise WeakDtypeError, so that the loop that made a weak operand is retraced with the dtype required here."""

@@ -62,6 +62,50 @@ def tensor_of_another_dtype(x):
     return tf.convert_to_tensor(x, tf.float64)
 
 
+def asserted_rank(x):
+    doubled = x * 2
+    tf.debugging.assert_rank(doubled, 2)
+
+
+def asserted_rank_in_a_branch(x):
+    if x > 0:
+        tf.debugging.assert_rank(x, 2)
+    return x
+
+
+def asserted_type_after_an_effect(x):
+    tf.print("an operation before the failing one")
+    tf.debugging.assert_type(x, tf.float32)
+
+
+def asserted_shapes(x):
+    tf.debugging.assert_shapes([(x, ("N", 3))])
+
+
+def rows_of_another_dtype(x):
+    row = tf.stack([x, x])
+    return tf.map_fn(lambda i: tf.cast(i, tf.float32), row)
+
+
+def rows_of_another_structure(x):
+    row = tf.stack([x, x])
+    return tf.map_fn(lambda i: (i, i), row)
+
+
+def random_numbers(x):
+    return x + tf.random.stateless_uniform([2], seed=[1, 2, 3], dtype=tf.int32, maxval=9)
+
+
+def unknown_argument(x):
+    return tf.reduce_sum(x, axes=0)
+
+
+def variable_in_a_loop(x):
+    for _ in range(2):
+        x = x + tf.Variable(1)
+    return x
+
+
 CASES = [
     (text_at, OperatorNotAllowedInGraphError, "texts[x]", "`x` (int32[])", "tf.gather(tf.stack(texts), x)"),
     (text_at, OperatorNotAllowedInGraphError, "texts[x]", "", "tf.switch_case(x, texts)"),
@@ -79,6 +123,33 @@ CASES = [
         "float64 for Tensor with dtype int32",
         "",
     ),
+    (asserted_rank, ValueError, "tf.debugging.assert_rank(doubled, 2)", "doubled:0 must have rank 2", ""),
+    (asserted_rank_in_a_branch, ValueError, "tf.debugging.assert_rank(x, 2)", "x:0 must have rank 2", ""),
+    (
+        asserted_type_after_an_effect,
+        TypeError,
+        "tf.debugging.assert_type(x, tf.float32)",
+        "x:0 must be of type tf.float32",
+        "",
+    ),
+    (asserted_shapes, ValueError, 'tf.debugging.assert_shapes([(x, ("N", 3))])', "x:0 must have rank 2", ""),
+    (
+        rows_of_another_dtype,
+        TypeError,
+        "tf.map_fn(lambda i: tf.cast(i, tf.float32), row)",
+        "results of int32 are expected, but fn gives float32",
+        "fn_output_signature",
+    ),
+    (rows_of_another_structure, ValueError, "tf.map_fn(lambda i: (i, i), row)", "structure", ""),
+    (
+        random_numbers,
+        ValueError,
+        "tf.random.stateless_uniform([2], seed=[1, 2, 3], dtype=tf.int32, maxval=9)",
+        "shape [2]",
+        "",
+    ),
+    (unknown_argument, TypeError, "tf.reduce_sum(x, axes=0)", "'axes'", ""),
+    (variable_in_a_loop, ValueError, "tf.Variable(1)", "singleton tf.Variables", "`if self.v is None`"),
     (array_of_a_tensor, NotImplementedError, "np.array(doubled)", "to a numpy array", "tf.numpy_function"),
 ]
 
@@ -109,6 +180,37 @@ def test_the_proposed_fixes_work():
     text, numbers, called, letter, least = tf.function(fixed)(tf.constant(1))
     assert (text.numpy(), numbers.numpy().tolist(), called.numpy()) == (b"b", [4], 8)
     assert (letter.numpy(), least.numpy()) == (b"b", 0)
+
+
+def test_operations_of_a_graph_without_a_function_show_the_line_too():
+    said = r"\[op add .*\n  --> .*test_user_lines.py:.*\n.*ones"
+    with pytest.raises(ValueError, match=said) as caught, tf.Graph().as_default():
+        tf.zeros([2]) + tf.ones([3])
+    assert str(caught.value).count("-->") == 1
+
+
+def test_errors_of_the_program_and_of_python_stay_as_they_are():
+    def own(x):
+        raise ValueError("mine")
+
+    def pythons(x):
+        return int("seven")
+
+    for program, message in ((own, "mine"), (pythons, "invalid literal for int() with base 10: 'seven'")):
+        with pytest.raises(ValueError) as caught:
+            tf.function(program)(tf.constant(1))
+        assert str(caught.value) == message
+
+
+def test_a_line_is_shown_once_though_traces_are_nested():
+    @tf.function
+    def inner(x):
+        tf.debugging.assert_rank(x, 2)
+
+    with pytest.raises(ValueError) as caught:
+        tf.function(lambda x: inner(x))(tf.constant(1))
+    assert str(caught.value).count("-->") == 1
+    assert "in inner\n" in str(caught.value)
 
 
 def test_eager_errors_have_no_excerpt():

@@ -181,7 +181,7 @@ class TestCreation:
             return tf.Variable(1.0)
 
         with pytest.raises(
-            ValueError, match=r"only supports singleton(.|\n)*made at .*test_variable\.py:\d+, in f"
+            ValueError, match=r"only supports singleton(.|\n)*--> .*test_variable\.py:\d+:\d+, in f"
         ):
             f()
 
