@@ -77,7 +77,8 @@ def stacked(column: Sequence[Any], spec: TensorType, component: int) -> Array:
         if leaf.shape != first.shape:
             raise errors.InvalidArgumentError(
                 f"Cannot batch tensors with different shapes in component {component}. First element had shape "
-                f"{list(first.shape)} and element {number} had shape {list(leaf.shape)}."
+                f"{list(first.shape)} and element {number} had shape {list(leaf.shape)}. "
+                "Use padded_batch or ragged_batch instead."
             )
     if first.ndim == 0 and spec.dtype.kind not in "SV":
         return np.array(column, spec.dtype.numpy_dtype)

@@ -50,7 +50,10 @@ class Slices(PipelineStage):
         known = self.parts.known_counts()
         for size in known:
             if size != known[0]:
-                raise ValueError(f"Dimensions {known[0]} and {size} are not compatible")
+                raise ValueError(
+                    f"Dimensions {known[0]} and {size} are not compatible: all components must have "
+                    "the same number of rows"
+                )
         self.size = known[0] if known else None
 
     @property

@@ -49,7 +49,14 @@ class Traced(Symbolic):
         creator = VariableCreator([leaf for spec in nest.flatten(specs) for leaf in spec.flatten()])
         with staging.live(), api.converting_reachable(function, arguments), api.checking_may_alias():
             function_now = api.converted(function)
-            traced = trace(call, _positional, arguments, _name_of(function), creator)
+            try:
+                traced = trace(call, _positional, arguments, _name_of(function), creator)
+            except TypeError as error:
+                if not _takes(function, specs):
+                    error.add_note(
+                        f"  {what} calls it with the components of an element: {', '.join(map(repr, specs))}"
+                    )
+                raise
             if creator.made:  # as in tf.function, the next trace must not create variables again
                 traced = trace(call, _positional, arguments, _name_of(function), None)
         self.ends = traced.ends
@@ -90,6 +97,19 @@ class Traced(Symbolic):
         else:
             error.add_note(f"  {text}")
         return error
+
+
+def _takes(function: Callable[..., Any], specs: Sequence[Any]) -> bool:
+    """Return whether a function can be called with as many positional arguments; True if that is unknown."""
+    import inspect  # only errors need it
+
+    try:
+        inspect.signature(function).bind(*specs)
+    except ValueError:
+        return True
+    except TypeError:
+        return False
+    return True
 
 
 def _with_arrays(run: Callable[[Row], Row], texts: list[tuple[int, Any]], row: Row) -> Row:

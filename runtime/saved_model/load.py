@@ -17,7 +17,7 @@ from . import file_format
 from .asset import Asset
 from .function_serialization import RestoredFunction, restored_function
 from .restored_object import CallableObject, RestoredObject, check_nesting
-from .signatures import LoadedSignature
+from .signatures import LoadedSignature, LoadedSignatures
 from .tags import SERVING, chosen
 from .tensorflow_files import FILE as TENSORFLOW_FILE
 from .tensorflow_model import load_tensorflow_model
@@ -101,10 +101,10 @@ class _Loader:
 
     def root(self) -> Any:
         root = self.objects[0]
-        root.signatures = {
-            name: LoadedSignature(self.function(data).concrete_functions[0])
+        root.signatures = LoadedSignatures(
+            (name, LoadedSignature(self.function(data).concrete_functions[0]))
             for name, data in self.reader.content["signatures"].items()
-        }
+        )
         return root
 
     def aliases(self) -> dict[str, RestoredFunction]:

@@ -133,6 +133,15 @@ def named_outputs(name: str, result: Any) -> dict[str, Any]:
     return dict(items)
 
 
+class LoadedSignatures(dict[str, Any]):
+    """The signatures of a loaded model by name."""
+
+    def __missing__(self, name: str) -> Any:
+        raise KeyError(
+            f"there is no signature {name!r} among those of the model: {', '.join(map(repr, self))}"
+        )
+
+
 class LoadedSignature:
     """A loaded signature: a function from named tensors to named tensors.
 

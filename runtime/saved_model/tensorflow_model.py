@@ -37,7 +37,7 @@ from .python_signatures import bound, described
 from .restored_object import CallableObject, RestoredObject
 from .saved_objects import DICT, LIST, TUPLE, SavedObjects, SavedValues
 from .session_model import load_session_model
-from .signatures import LoadedSignature
+from .signatures import LoadedSignature, LoadedSignatures
 from .table_initializers import check_initializer
 from .tags import chosen
 from .tensorflow_files import FILE, asset_path, importing
@@ -94,11 +94,11 @@ class _Loader:
         root = self.objects[0]
         found = self.saved.children[0].get(_SIGNATURES)
         names = {} if found is None else self.saved.children[found]
-        root.signatures = {
-            name: self.objects[number]
+        root.signatures = LoadedSignatures(
+            (name, self.objects[number])
             for name, number in names.items()
             if self.saved.kinds[number] == "bare_concrete_function"
-        }
+        )
         return root
 
     # Objects.

@@ -54,7 +54,8 @@ def _of_results(graph: Graph) -> list[str]:
     for output in graph.outputs:
         if isinstance(output, Constant):
             if output.dtype not in STORED:
-                reasons.append(f"a result is a constant of {output.dtype.name}, which is not compiled")
+                text = f"the result {output.value.tolist()!r} is a constant of {output.dtype.name}"
+                reasons.append(f"{text}, which is not compiled: return it from a function around this one")
         elif isinstance(output.spec, ListType):
             list_abi.demand_compiled(output.spec)
     return reasons

@@ -283,6 +283,21 @@ def test_a_traced_tensor_outside_of_its_function_is_refused(use):
     assert [note.where.file for note in diagnostic.notes] == [__file__]
 
 
+def test_a_traced_tensor_outside_of_its_loop_is_refused_by_the_name_of_the_function():
+    leaked = []
+
+    def total(n):
+        for i in tf.range(n):
+            leaked.append(i * 2)
+        return n
+
+    tf.function(total)(tf.constant(3))
+    with pytest.raises(tf.errors.InaccessibleTensorError) as caught:
+        tf.identity(leaked[0])
+    assert "outside of a branch or loop of `total`, whose graph computes it" in caught.value.diagnostic.title
+    assert caught.value.diagnostic.fix.startswith("return it from `total`")
+
+
 def test_only_tensors_with_a_value_have_numpy():
     """Provide it as TensorFlow does: programs test it in order to distinguish the two kinds."""
     seen = []

@@ -104,6 +104,11 @@ def test_an_exception_of_a_generator_keeps_its_text_and_cause():
         (lambda: D.zip([D.range(2)]), TypeError, "structures of `tf.data.Dataset`"),
         (lambda: D.range(2).window(2).batch(2), TypeError, "DatasetSpec"),
         (lambda: D(3), TypeError, "a dataset is made with"),
+        (
+            lambda: D.from_tensor_slices(([1, 2], [3])),
+            ValueError,
+            "2 and 1 are not comp.*the same number of rows",
+        ),
         (lambda: D.range(3).options().wrong, AttributeError, "wrong"),
     ],
 )
@@ -117,6 +122,24 @@ def test_elements_of_other_shapes_cannot_be_batched():
     with pytest.raises(tf.errors.InvalidArgumentError) as caught:
         list(ds)
     assert "First element had shape [1] and element 1 had shape [2]" in str(caught.value)
+    assert "padded_batch" in str(caught.value)
+
+
+@pytest.mark.parametrize("function", [lambda x: x, lambda x, y, z: x], ids=["too few", "too many"])
+def test_a_function_with_other_parameters_than_an_element_has_components(function):
+    pairs = D.from_tensor_slices(([1, 2], [3.0, 4.0]))
+    with pytest.raises(TypeError, match="positional argument") as caught:
+        pairs.map(function)
+    assert caught.value.__notes__ == [
+        "  map calls it with the components of an element: TensorSpec(shape=(), dtype=tf.int32, name=None), "
+        "TensorSpec(shape=(), dtype=tf.float32, name=None)"
+    ]
+
+
+def test_a_type_error_within_a_function_has_no_note_on_its_parameters():
+    with pytest.raises(TypeError) as caught:
+        D.range(2).map(lambda x: x + len(3))
+    assert not hasattr(caught.value, "__notes__")
 
 
 def test_values_computed_in_a_graph_are_checked_at_run_time():

@@ -170,6 +170,8 @@ def test_errors_name_the_types_that_a_graph_takes(tmp_path):
         TypeError, match=r"`x` is float32\[2\], but the graph was traced for float32\[\?, 3\]"
     ):
         loaded.signatures["serving_default"](x=tf.ones([2]))
+    with pytest.raises(KeyError, match="no signature 'predict' among those of the model: 'serving_default'"):
+        loaded.signatures["predict"]
 
 
 def test_graphs_are_found_by_specs(folder):

@@ -93,6 +93,13 @@ def test_variables_of_a_dtype(dtype: dtypes.DType) -> None:
     assert outcomes[0] == outcomes[1] == ([5.0, 6.0, 7.0], [4.0, 4.0, 4.0])
 
 
+def test_a_text_among_the_results_is_named() -> None:
+    with pytest.raises(
+        tf.errors.InvalidArgumentError, match=r"AGC220.*\n.*the result b'sum' is a constant of string"
+    ):
+        tf.function(lambda x: {"name": "sum", "value": x}, jit_compile=True)(tf.constant(1))
+
+
 def test_only_rules_that_move_elements_take_dtypes_that_llvm_lacks() -> None:
     """A rule that computes with bfloat16 as if it were another float is wrong without a word."""
     load_all()
