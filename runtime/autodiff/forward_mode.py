@@ -36,7 +36,7 @@ class ForwardAccumulator(GradientTape):
         primals: tensors and variables, in a nest.
         tangents: the direction, of the same structure and shapes.
 
-    Raises ValueError when a shape differs.
+    Raises ValueError when a shape differs, and for a primal that is given twice.
 
     >>> from agc.runtime import constant
     >>> x = constant([1.0, 2.0])
@@ -58,6 +58,10 @@ class ForwardAccumulator(GradientTape):
                     f"a tangent of shape {tangent.shape} and dtype {tangent.dtype.name} for a primal of shape "
                     f"{primal.shape} and dtype {primal.dtype.name}"
                 )
+        if len(set(map(id, self._primals))) < len(self._primals):
+            raise ValueError(
+                "a tensor is among the primals twice: give it once, with the sum of its tangents"
+            )
 
     def __enter__(self) -> ForwardAccumulator:
         self._around = [recorder for recorder in recorders() if isinstance(recorder, GradientTape)]

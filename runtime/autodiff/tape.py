@@ -241,10 +241,23 @@ class GradientTape(TapeRecording):
     def _sought(self, source: Any, seeds: Iterable[tuple[Any, Any]] = ()) -> Any:
         """Return a source as it is in the records; if the tape does not watch it, a tensor that is in no record.
 
-        A source that is a target itself needs no watching.
+        A source that is a target itself needs no watching, unless the other targets depend on it.
         """
         x = known(source)
-        return x if key_of(x) in self._tracked or any(y is x for y, _ in seeds) else EagerTensor(None)
+        if key_of(x) in self._tracked or (any(y is x for y, _ in seeds) and not self._is_read(x, seeds)):
+            return x
+        return EagerTensor(None)
+
+    def _is_read(self, x: Any, seeds: Iterable[tuple[Any, Any]]) -> bool:
+        """Return whether the computation of the targets, as far as the tape has recorded it, reads a tensor."""
+        reached = {key_of(y) for y, _ in seeds}
+        for record in reversed(self._records or ()):
+            if not reached.isdisjoint(record.output_keys()):
+                keys = set(record.input_keys())
+                if key_of(x) in keys:
+                    return True
+                reached |= keys & self._tracked
+        return False
 
     def _to_be_used(self) -> list[Record]:
         """Return the records for one use. Raise RuntimeError if they were used before."""

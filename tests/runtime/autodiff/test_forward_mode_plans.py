@@ -70,3 +70,9 @@ def test_an_outer_accumulator_sees_the_derivative_of_the_inner_one() -> None:
                 y = x * x * x
             slope = inner.jvp(y)
         assert (slope.numpy(), outer.jvp(slope).numpy()) == (12.0, 12.0)
+
+
+def test_a_primal_that_is_given_twice_is_refused() -> None:
+    x, tangent = tf.constant(1.0), tf.constant(2.0)
+    with pytest.raises(ValueError, match="twice: give it once, with the sum of its tangents"):
+        tf.autodiff.ForwardAccumulator([x, {"again": x}], [tangent, {"again": tangent}])

@@ -50,6 +50,24 @@ def test_a_source_that_is_a_target_needs_no_watching() -> None:
     assert tf.function(lambda a: tape_of_nothing().gradient(a, a))(x).numpy().tolist() == [1.0, 1.0]
 
 
+@pytest.mark.parametrize("mode", [lambda f: f, tf.function], ids=["eager", "graph"])
+def test_an_unwatched_source_that_another_target_reads_has_no_gradient(mode) -> None:
+    """As in TensorFlow, also if it is a target itself: the tape has not recorded how the target depends on it."""
+
+    def none_of(x, z):
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch(x)
+            product = x * z
+            unread = x * x
+        by_x, by_z = tape.gradient([tf.exp(product), product, z], [x, z])
+        assert by_x is not None and by_z is None
+        grads = [tape.gradient([unread, z], z), tape.gradient(z, z), tape.gradient([product, x], x)]
+        return [*grads, by_x]
+
+    found = mode(none_of)(tf.constant(3.0), tf.constant(2.0))
+    assert [float(each) for each in found] == [1.0, 1.0, 3.0, 2.0]
+
+
 def tape_of_nothing() -> tf.GradientTape:
     with tf.GradientTape() as tape:
         pass
