@@ -258,6 +258,8 @@ def do_not_convert(func: F | None = None) -> F | Callable[[F], F]:
     """
     if func is None:
         return do_not_convert
+    if not callable(func) and not isinstance(func, (classmethod, property)):
+        raise TypeError(f"do_not_convert takes a function, a method or a class, not {func!r}")
     for function in _functions_of(func):
         _restore(function)
         for code in nested_code_objects(

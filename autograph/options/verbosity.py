@@ -10,6 +10,7 @@ Messages go to standard error.
 
 from __future__ import annotations
 
+import operator
 import sys
 from os import environ  # the one that agc was started with: a test of yours may put another in `os`
 from types import CodeType
@@ -27,14 +28,15 @@ class _Verbosity:
 _verbosity = _Verbosity()
 
 
-def set_verbosity(level: int, alsologtostdout: bool = False) -> None:
+def set_verbosity(level: int | None, alsologtostdout: bool = False) -> None:
     """Set the messages: 0 none, 1 converted functions, 3 their code as well, 10 also functions left alone.
 
-    The environment variable AUTOGRAPH_VERBOSITY does the same until this is called.
+    The environment variable AUTOGRAPH_VERBOSITY does the same until this is called, and after a call with None.
 
     >>> set_verbosity(0)
     """
-    _verbosity.level, _verbosity.to_stdout = level, alsologtostdout
+    _verbosity.level = None if level is None else operator.index(level)
+    _verbosity.to_stdout = alsologtostdout
 
 
 def verbosity() -> int:

@@ -147,3 +147,12 @@ def test_do_not_convert_on_methods_and_classes():
     assert policy.do_not_convert(A) is A
     assert all(policy.is_excluded(f.__code__) for f in (A.one, A.two, A.three, A.four.fget))
     assert policy.do_not_convert(functools.partial(mine)).func is mine
+
+
+def test_only_what_can_be_called_is_marked():
+    marked = classmethod(mine), staticmethod(mine), property(mine), int, len, functools.partial(len)
+    for function in marked:
+        assert policy.do_not_convert(function) is function
+    for value in (3, "mine", [mine]):
+        with pytest.raises(TypeError, match="a function, a method or a class, not"):
+            policy.do_not_convert(value)

@@ -172,6 +172,8 @@ def test_verbosity(capsys, monkeypatch):
     for setting in ("level", "to_stdout"):  # which are as they were when the test is over
         name = f"agc.autograph.options.verbosity._verbosity.{setting}"
         monkeypatch.setattr(name, pkgutil.resolve_name(name))
+    with pytest.raises(TypeError, match="'str' object cannot be interpreted as an integer"):
+        tf.autograph.set_verbosity("all")
     tf.autograph.set_verbosity(1)
     autograph.convert(chatty)(1)
     said = capsys.readouterr()
