@@ -114,7 +114,7 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
 def write_files(folder: Path, content: Mapping[str, bytes]) -> None:
     """Write the files of a folder by their paths: first all drafts, then all names, so that a full disk changes none.
 
-    The first is named last: readers look for it.
+    The first is named last, as readers look for it, and deleted first: files of two models are never read as one.
     """
     with contextlib.ExitStack() as stack:
         drafts = {}
@@ -124,6 +124,7 @@ def write_files(folder: Path, content: Mapping[str, bytes]) -> None:
             drafts[name].complete()
         if len(content) > 1:  # of two writers, the last one wins with all files
             stack.enter_context(exclusive(folder))
+            (folder / next(iter(content))).unlink(missing_ok=True)
         for name, draft in drafts.items():
             path = folder / name
             draft.publish(path)

@@ -5,7 +5,8 @@
 
 The index is written last, and in one step: before that the checkpoint is the old one, or none. While the plain data
 file is in use, the index names data with a random number (`ckpt-1.3f2a….data-00000-of-00001`). Only one writer at a
-time does that, and it removes leftovers of killed writers. A reader whose data disappear reads the new index.
+time does that, and it removes leftovers of killed writers. A reader whose data disappear reads the new index. In
+TensorFlow's format the other name is that of the first of two data files, the second of which does not exist.
 """
 
 from __future__ import annotations
@@ -29,8 +30,9 @@ from .object_graph import ObjectNode
 
 KIND, VERSION = "checkpoint", 1
 DATA = ".data-00000-of-00001"
+_OTHER_DATA = ".data-00000-of-00002"
 _TRIES = 100
-_DRAFTS = re.compile(rf"\.(.*(\.index|{re.escape(DATA)})|checkpoint)\.[0-9a-f]{{16}}\.tmp", re.DOTALL)
+_DRAFTS = re.compile(r"\.(.*(\.index|\.data-00000-of-0000[12])|checkpoint)\.[0-9a-f]{16}\.tmp", re.DOTALL)
 """The names of drafts, also of other prefixes: a killed program may never save under the same one again."""
 
 
@@ -56,7 +58,7 @@ def index_of(prefix: str) -> Path:
 
 def exists(prefix: str) -> bool:
     """Return whether there is a checkpoint with this prefix, as `Checkpoint.save` returned it."""
-    return os.path.isfile(index_of(prefix))  # also False for an invalid file name
+    return os.path.exists(index_of(prefix))  # also False for an invalid file name
 
 
 def time_of(prefix: str) -> float | None:
@@ -91,18 +93,15 @@ def write(prefix: str, nodes: list[ObjectNode], values: Mapping[str, Array]) -> 
 
 
 def write_bundle(prefix: str, values: Mapping[str, Any]) -> None:
-    """Write a checkpoint in TensorFlow's format, with the values of `tensorflow_checkpoint.contents`.
-
-    The data have a fixed name: a writer that is killed while it replaces a checkpoint may leave a damaged one.
-    """
+    """Write a checkpoint in TensorFlow's format, with the values of `tensorflow_checkpoint.contents`."""
     index = index_of(prefix)
     index.parent.mkdir(parents=True, exist_ok=True)
-    with locks.exclusive(index.parent):
-        old = _data_name(index) if index.exists() else None
-        bundle.write_bundle(prefix, values)
-        if old is not None and old != _plain_data(index):
-            index.with_name(old).unlink(missing_ok=True)
-        locks.remove_leftovers(index.parent, _DRAFTS)
+    with locks.exclusive(index.parent) as lock:
+        old = _data_name(index)
+        try:
+            bundle.write_bundle(prefix, values, 2 if old == _plain_data(index) else 1)
+        finally:
+            _clean(index, lock, old)
 
 
 def _plain_data(index: Path) -> str:
@@ -117,7 +116,7 @@ def _own_data(index: Path) -> str:
 def _is_data(index: Path, name: str) -> bool:
     """Return whether data of the checkpoint may have this name."""
     pattern = rf"{re.escape(index.stem)}(\.[0-9a-f]{{16}})?{re.escape(DATA)}"
-    return re.fullmatch(pattern, name) is not None
+    return re.fullmatch(pattern, name) is not None or name == index.stem + _OTHER_DATA
 
 
 def _clean(index: Path, lock: locks.Lock, old: str | None) -> None:
@@ -142,8 +141,10 @@ def _belongs_to_other(index: Path, data: str) -> bool:
 
 
 def _data_name(index: Path) -> str | None:
-    """Return the data file of a checkpoint to be replaced, if it is known and one of this library."""
+    """Return the data file of a checkpoint to be replaced, if it is known and one that this library may write."""
     try:
+        if tensorflow_checkpoint.is_bundle(index):
+            return bundle.BundleReader(str(index).removesuffix(".index")).data.name
         name = str(checksummed_json.read(index, KIND, VERSION)["data"]["file"])
     except (DataLossError, NotFoundError, KeyError, TypeError):
         return None

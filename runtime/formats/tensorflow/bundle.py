@@ -50,15 +50,17 @@ def data_path(prefix: str, shard: int = 0, shards: int = 1) -> Path:
     return Path(f"{prefix}.data-{shard:05d}-of-{shards:05d}")
 
 
-def write_bundle(prefix: str, tensors: Mapping[str, Array]) -> None:
+def write_bundle(prefix: str, tensors: Mapping[str, Array], shards: int = 1) -> None:
     """Write arrays by name as a bundle of one data file; strings are bytes in an array of objects.
 
-    Files of the same names are replaced one after the other, once both are written: a full disk changes none.
+    Files of the same names are replaced one after the other, once both are written: a full disk changes none. With
+    another number of `shards`, of which only the first has tensors, the data have another name.
     """
-    header = BundleHeader()
+    header = BundleHeader(shards)
     entries = {b"": header.serialized()}
     offset = 0
-    with drafted(data_path(prefix)) as draft:
+    data = data_path(prefix, 0, shards)
+    with drafted(data) as draft:
         for name, array in sorted(tensors.items(), key=lambda item: item[0].encode()):
             dtype, shape = dtypes.of_array(array), tuple(array.shape)
             if dtype is dtypes.string:
@@ -74,7 +76,7 @@ def write_bundle(prefix: str, tensors: Mapping[str, Array]) -> None:
         with drafted(index_path(prefix)) as index:
             index.stream.write(write_table(entries))
             index.complete()
-            draft.publish(data_path(prefix))
+            draft.publish(data)
             index.publish(index_path(prefix))
 
 
@@ -86,7 +88,8 @@ class BundleReader:
         folder: a folder around the files that must not lead outside, such as that of a saved model. By default it is
             that of the files, and the index may be a link, as the program names it.
 
-    Attributes: `entries`, the entries by name, without those of the parts of tensors in slices.
+    Attributes: `entries`, the entries by name, without those of the parts of tensors in slices; `data`, the path of the
+    first data file.
 
     Raises NotFoundError when there is no such file, DataLossError when it is damaged.
     """
@@ -99,6 +102,7 @@ class BundleReader:
             table = read_table(self._index_content(is_own=folder is None))
             self._header = BundleHeader.parse(table.pop(b""))
             found = {key: BundleEntry.parse(message) for key, message in table.items()}
+            self.data = data_path(self.prefix, 0, self._header.shards)
             self._check_places(found.values())
             self._parts = {key: entry for key, entry in found.items() if key.startswith(b"\0")}
             self.entries = {key.decode(): entry for key, entry in found.items() if key not in self._parts}

@@ -46,6 +46,25 @@ def test_no_file_of_a_folder_is_replaced_when_one_cannot_be_written(tmp_path):
     assert [(tmp_path / name).read_bytes() for name in ("first", "second")] == [b"new", b"new"]
 
 
+@pytest.mark.parametrize("last", ["first", "second", "third"])
+def test_a_writer_that_ends_early_leaves_no_files_of_two_models_under_their_names(
+    last, tmp_path, monkeypatch
+):
+    names = "first", "second", "third"
+    write_files(tmp_path, dict.fromkeys(names, b"old"))
+    replace = os.replace
+
+    def interrupted(source, target):
+        if target == tmp_path / last:
+            raise KeyboardInterrupt
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write_files(tmp_path, dict.fromkeys(names, b"new"))
+    assert "first" not in os.listdir(tmp_path)
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no pipes with names")
 def test_pipes_devices_and_folders_are_not_replaced(tmp_path):
     os.mkfifo(tmp_path / "pipe")

@@ -224,6 +224,9 @@ def test_leftovers_in_formats_of_others_are_removed_by_the_next_save(tmp_path: P
         "checkpoint/ck.data-00000-of-00001": lambda: checkpoint.write(
             tmp_path / "checkpoint" / "ck", options
         ),
+        "checkpoint/ck.data-00000-of-00002": lambda: checkpoint.write(
+            tmp_path / "checkpoint" / "ck", options
+        ),
         "function/f.txt": lambda: tf.export.text(model.whole, tmp_path / "function" / "f.txt"),
         "model/variables/variables.index": lambda: tf.saved_model.save(
             model, tmp_path / "model", options=tf.saved_model.SaveOptions(experimental_format="tensorflow")

@@ -1,5 +1,6 @@
 """Checkpoints of TensorFlow: those that it wrote, and those that are written for it."""
 
+import os
 from pathlib import Path
 
 import agc.runtime as tf
@@ -87,7 +88,42 @@ def test_a_checkpoint_is_replaced_by_one_of_the_other_format(tmp_path):
         variable.assign(-1)
         checkpoint.read(prefix).assert_consumed()
         assert float(variable) == number
-    assert sorted(path.name for path in tmp_path.glob("ckpt*")) == ["ckpt.data-00000-of-00001", "ckpt.index"]
+    # In TensorFlow's format, data that replace others have the name of the first of two files.
+    assert sorted(path.name for path in tmp_path.glob("ckpt*")) == ["ckpt.data-00000-of-00002", "ckpt.index"]
+
+
+@pytest.mark.parametrize("times", [1, 2, 3])
+def test_a_writer_that_ends_before_the_index_is_written_leaves_the_old_checkpoint(
+    times, tmp_path, monkeypatch
+):
+    prefix, variable = str(tmp_path / "ckpt"), tf.Variable(0.0)
+    checkpoint = tf.train.Checkpoint(v=variable)
+    for number in range(1, 1 + times):
+        variable.assign(number)
+        checkpoint.write(prefix, TENSORFLOW)
+    replace = os.replace
+
+    def interrupted(source, target):
+        if str(target).endswith(".index"):
+            raise KeyboardInterrupt
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", interrupted)
+    variable.assign(-1)
+    with pytest.raises(KeyboardInterrupt):
+        checkpoint.write(prefix, TENSORFLOW)
+    checkpoint.read(prefix).assert_consumed()
+    assert float(variable) == times
+    assert len([path for path in tmp_path.iterdir() if "data" in path.name]) == 1
+
+
+def test_a_folder_in_the_place_of_the_index_is_no_missing_checkpoint(tmp_path):
+    path = tf.train.Checkpoint(v=tf.Variable(1.0)).save(tmp_path / "ckpt", TENSORFLOW)
+    (tmp_path / "ckpt-1.index").unlink()
+    (tmp_path / "ckpt-1.index").mkdir()
+    assert tf.train.latest_checkpoint(tmp_path) == path
+    with pytest.raises((OSError, tf.errors.OpError), match=r"ckpt-1\.index"):
+        tf.train.Checkpoint(v=tf.Variable(1.0)).restore(path)
 
 
 def test_an_unknown_format_is_refused():
