@@ -55,7 +55,7 @@ def private_names(nodes):
             found.add(part.name)
         elif isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
             found.add(part.id)
-        elif isinstance(part, ast.Attribute) and ast.unparse(part.value) in ("self", "cls"):
+        elif isinstance(part, ast.Attribute) and getattr(part.value, "id", "") in ("self", "cls"):
             found.add(part.attr)
         elif isinstance(part, ast.Constant) and isinstance(part.value, str):
             found.add(part.value)
