@@ -38,6 +38,12 @@ def traced(name: str, executor: str) -> Any:
     return tf.function(programs.load(name).entry, experimental_executor=executor)
 
 
+@functools.cache
+def converted(name: str, version: Version) -> Callable[..., Any]:
+    """A converted program, which its inputs share."""
+    return version(programs.load(name).entry)
+
+
 def expect(case: Case, call: Callable[[], Any], listen: Listen, types: bool) -> None:
     """Demand that a call gives and prints what is on record for the case."""
     name, index = case
@@ -62,7 +68,7 @@ def test_eager(case: Case, capfd: Listen) -> None:
 def test_converted_with_eager_tensors(case: Case, version: Version, capfd: Listen) -> None:
     program = programs.load(case[0])
     arguments = program.tensor_arguments(case[1], tf.constant)
-    expect(case, lambda: version(program.entry)(*arguments), capfd, types=True)
+    expect(case, lambda: converted(case[0], version)(*arguments), capfd, types=True)
 
 
 @pytest.mark.parametrize("version", [autograph.convert, converted_version])
@@ -70,9 +76,9 @@ def test_converted_with_eager_tensors(case: Case, version: Version, capfd: Liste
 def test_converted_with_python_values(case: Case, version: Version, capfd: Listen) -> None:
     program = programs.load(case[0])
     arguments = program.python_arguments(case[1])
-    expect(case, lambda: version(program.entry)(*arguments), capfd, types=False)
-    original, converted = program.entry(*arguments), version(program.entry)(*arguments)
-    assert (type(converted), converted) == (type(original), original)
+    expect(case, lambda: converted(case[0], version)(*arguments), capfd, types=False)
+    wanted, found = program.entry(*arguments), converted(case[0], version)(*arguments)
+    assert (type(found), found) == (type(wanted), wanted)
 
 
 @pytest.mark.parametrize("executor", EXECUTORS)
