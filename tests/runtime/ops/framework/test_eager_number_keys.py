@@ -12,6 +12,7 @@ from agc.runtime.ops.framework import kept_calls
 from agc.runtime.ops.framework.eager_calls import MANY
 from agc.runtime.ops.framework.op import REGISTRY
 from support.eager_calls import forget_all_calls, kept_by
+from support.selection import in_turn
 
 pytestmark = pytest.mark.usefixtures("language")
 
@@ -52,8 +53,14 @@ OF_NUMBERS: dict[str, Callable[[int, Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float16, np.float64, np.int64])
-@pytest.mark.parametrize("name", OF_NUMBERS)
+CALLS = [
+    (name, dtype)
+    for place, name in enumerate(OF_NUMBERS)
+    for dtype in [*in_turn([np.float32, np.float16, np.float64], place), np.int64]
+]
+
+
+@pytest.mark.parametrize(("name", "dtype"), CALLS)
 def test_a_number_that_differs_in_each_call_counts_by_its_value(
     name: str, dtype: Any, monkeypatch: Any
 ) -> None:
