@@ -39,7 +39,7 @@ fuzz: $(VENV)/installed-dev  ## test random programs and graphs; AGC_FUZZ=20000 
 		tests/autograph/agreement/test_random_programs.py tests/autograph/agreement/test_scopes.py tests/runtime/agreement/test_random_programs.py tests/runtime/ir tests/runtime/executors/plan \
 		tests/runtime/optimize tests/runtime/executors/llvm/test_agreement.py \
 		tests/runtime/executors/llvm/test_dtypes.py tests/runtime/executors/llvm/test_examples.py \
-		tests/runtime/executors/llvm/test_sized_programs.py tests/runtime/autodiff/test_nested_control_flow.py tests/runtime/storage/test_concurrent_writers.py \
+		tests/runtime/executors/llvm/test_sized_programs.py tests/runtime/autodiff/test_nested_control_flow.py tests/runtime/autodiff/test_checkpoints.py tests/runtime/storage/test_concurrent_writers.py \
 		tests/runtime/storage/test_loaders.py tests/runtime/formats/onnx tests/runtime/ops/framework/test_conformance.py tests/runtime/ops/framework/test_eager_number_keys.py tests/runtime/agreement/test_mutations.py \
 		tests/runtime/agreement/test_random_layers.py tests/runtime/agreement/test_random_exports.py \
 		tests/runtime/executors/llvm/lowering/test_conv.py tests/runtime/executors/llvm/test_elementwise_loops.py \

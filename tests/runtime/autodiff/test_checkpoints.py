@@ -15,6 +15,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.ir.parser import parse
+from support.selection import in_turn
 from support.verifier import verify
 
 set_loop_options = tf.autograph.experimental.set_loop_options
@@ -239,9 +240,9 @@ def test_tapes_around_calls_and_derivatives_of_derivatives(program: Any) -> None
         return stage(second)(X)
 
     expected = twice(None, tf.function, lambda f: f)
-    for every in (2, "auto"):
-        inside = twice(every, tf.function, lambda f: f)
-        around = twice(every, lambda f: f, tf.function)
+    for two_distances in in_turn([(2, "auto"), ("auto", 2)], PROGRAMS.index(program)):
+        inside = twice(two_distances[0], tf.function, lambda f: f)
+        around = twice(two_distances[1], lambda f: f, tf.function)
         np.testing.assert_array_equal(inside[0].numpy(), expected[0].numpy())
         for found in (inside, around):  # sums are made in another order
             for one, other in zip(found, expected, strict=True):
