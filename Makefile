@@ -43,7 +43,7 @@ fuzz: $(VENV)/installed-dev  ## test random programs and graphs; AGC_FUZZ=20000 
 		tests/runtime/storage/test_loaders.py tests/runtime/formats/onnx tests/runtime/ops/framework/test_conformance.py tests/runtime/ops/framework/test_eager_number_keys.py tests/runtime/agreement/test_mutations.py \
 		tests/runtime/agreement/test_random_layers.py tests/runtime/agreement/test_random_exports.py \
 		tests/runtime/executors/llvm/lowering/test_conv.py tests/runtime/executors/llvm/test_elementwise_loops.py \
-		tests/runtime/linear_operator/test_against_dense.py tests/runtime/executors/llvm/libm/test_accuracy.py
+		tests/runtime/linear_operator/test_against_dense.py tests/runtime/linear_operator/test_functions.py tests/runtime/executors/llvm/libm/test_accuracy.py
 	cd tests && ../$(BIN)/python -m support.sized_programs $(or $(AGC_FUZZ),500)
 	cd tests && ../$(BIN)/python -m operation_sweep
 

@@ -8,6 +8,7 @@ import pytest
 from agc.runtime.executors import EXECUTORS
 from agc.runtime.linear_operator.spec import LinearOperatorSpec
 from support.linear_operators import OPERATORS, Numbers, is_invertible
+from support.selection import in_turn
 
 linalg = tf.linalg
 
@@ -50,8 +51,10 @@ def less_known(spec, known_rank):
     return tf.TensorSpec([None] * spec.shape.rank if known_rank else None, spec.dtype)
 
 
-@pytest.mark.parametrize("known_rank", [True, False])
-@pytest.mark.parametrize("name", OPERATORS)
+@pytest.mark.parametrize(
+    ("name", "known_rank"),
+    [(name, known) for place, name in enumerate(OPERATORS) for known in in_turn([True, False], place)],
+)
 def test_shapes_may_be_unknown_while_tracing(name, known_rank):
     operator = OPERATORS[name](Numbers("float64"))
     calls = members(name, operator)
