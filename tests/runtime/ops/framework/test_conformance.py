@@ -6,7 +6,6 @@ example is tested without another line here.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -24,6 +23,7 @@ from support.each_case import each_case
 from support.hostile_graphs import graph_of, loaded, nothing_ran, run, with_hostile_text, with_lies
 from support.operation_examples import MODULES, NAMES, REFUSALS, Call, calls, examples
 from support.outcomes import bits
+from support.selection import IS_FUZZING, in_turn
 from support.verifier import verify
 
 TAKES_ANYTHING = {
@@ -165,20 +165,29 @@ def numpy_scalars_are_as_good_as_arrays_of_rank_0(name: str) -> None:
 def odd_operands_are_refused_with_a_reason_or_taken(name: str) -> None:
     """The rule meets every dtype and many shapes in each place: it fails with its own words or not at all."""
     refused = False
-    shapes = [None, (), (None,), (0,), (2,), (None, 3), (2, 3), (5, 4, 3), (1, 2, 3, 4)]
     for call, operands in _of_different_kinds(name):
-        for place in range(len(operands)):
-            for dtype in dtypes.ALL:
-                for shape in shapes:
-                    odd = [*operands[:place], Value("odd", TensorType(dtype, shape)), *operands[place + 1 :]]
-                    try:
-                        specs = call.specs(odd)
-                    except REFUSALS as error:
-                        assert str(error)
-                        refused = True
-                    else:
-                        assert all(isinstance(spec, TensorType) for spec in specs)
+        for place, operand in enumerate(operands):
+            for dtype, shape in _odd_types(operand.dtype):
+                odd = [*operands[:place], Value("odd", TensorType(dtype, shape)), *operands[place + 1 :]]
+                try:
+                    specs = call.specs(odd)
+                except REFUSALS as error:
+                    assert str(error)
+                    refused = True
+                else:
+                    assert all(isinstance(spec, TensorType) for spec in specs)
     assert refused or not any(call.arrays for call in calls(name)) or name in TAKES_ANYTHING
+
+
+ODD_SHAPES = [None, (), (None,), (0,), (2,), (None, 3), (2, 3), (5, 4, 3), (1, 2, 3, 4)]
+
+
+def _odd_types(right: dtypes.DType) -> list[tuple[dtypes.DType, Any]]:
+    """Every shape with the right dtype, which the rule does not refuse before, and with each dtype some shape."""
+    of_dtypes = [
+        (dtype, shape) for place, dtype in enumerate(dtypes.ALL) for shape in in_turn(ODD_SHAPES, place)
+    ]
+    return [*((right, shape) for shape in ODD_SHAPES), *of_dtypes]
 
 
 @law
@@ -218,7 +227,7 @@ def a_file_makes_no_code_of_it_and_cannot_lie_about_it(name: str) -> None:
     graph, given = found
     data = serialize(graph, portable=True)
     assert str(deserialize(data)) == str(graph)
-    most = None if os.environ.get("AGC_FUZZ") else 3
+    most = None if IS_FUZZING else 3
     for each in (*with_hostile_text(data, most), *with_lies(data, most)):
         loaded_graph = loaded(each)
         if loaded_graph is not None:
