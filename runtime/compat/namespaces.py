@@ -10,6 +10,7 @@ import agc.runtime as runtime
 
 from ..core.missing_names import missing_name
 from .functions import OTHER, OWN
+from .moved_names import moved
 from .parameters import adapted, table
 
 _MOVED = {
@@ -47,6 +48,9 @@ _MOVED = {
 }  # fmt: skip
 """Names that TensorFlow 2 has moved."""
 
+_ONLY_IN_V1 = ("gfile", "manip", "python_io", "spectral")
+"""Namespaces that TensorFlow 2 has dissolved."""
+
 
 class Namespace(ModuleType):
     """A namespace of `tf.compat.v1`, such as `tf.compat.v1.nn`."""
@@ -82,6 +86,10 @@ def member(module: Any, name: str, prefix: str = "") -> Any:
         return OWN[path]
     if path in OTHER:
         raise AttributeError(name)
+    if path in moved():
+        return _found(moved()[path])
+    if not prefix and name in _ONLY_IN_V1:
+        return _NAMESPACES.setdefault(path, Namespace(path, ModuleType(name)))
     value = _found(_MOVED[path]) if path in _MOVED else getattr(module, name)
     if path in table():
         return adapted(value, table()[path])

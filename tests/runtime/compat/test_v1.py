@@ -50,6 +50,19 @@ def test_v1_names_with_another_meaning_are_absent():
             at(path)
 
 
+def test_moved_names_are_those_of_their_new_namespaces():
+    assert v1.matrix_determinant is v1.linalg.det and v1.assert_near is v1.debugging.assert_near
+    assert v1.spectral.fft is tf.signal.fft and v1.gfile.GFile is tf.io.gfile.GFile
+    assert v1.floor_div([-7, 7], [2, 2]).numpy().tolist() == [-4, 3]
+    assert v1.count_nonzero([[0, 1], [1, 1]], reduction_indices=1).numpy().tolist() == [1, 2]
+    assert v1.dimension_value(v1.Dimension(3)) == 3
+    with pytest.raises(AttributeError, match="bend"):
+        v1.manip.bend  # noqa: B018
+    from agc.runtime.compat.moved_names import moved
+
+    assert all(is_here(path) for path in moved())
+
+
 class TestWhere:
     @pytest.mark.parametrize(
         ("condition", "expected"),
