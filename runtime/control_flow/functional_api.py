@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from agc.autograph.staging import has_fields
 
 from .. import nest
 from ..core.conversion import convert_to_tensor
@@ -150,8 +151,9 @@ def _as_tuple(body: Callable[..., Any], state: tuple[Any, ...]) -> Callable[...,
 
     def stepped(*state: Any) -> tuple[Any, ...]:
         result = body(*state)
+        has_variables = len(state) > 1 and has_fields(type(result)) and hasattr(result, "__iter__")
         is_sequence = isinstance(result, (tuple, list)) and (not may_be_nest or len(result) == 1)
-        after = tuple(result) if is_sequence else (result,)
+        after = tuple(result) if is_sequence or has_variables else (result,)
         if len(after) != len(state):
             raise ValueError(
                 f"while_loop: `body` returns {len(after)} values, but there are {len(state)} `loop_vars`"

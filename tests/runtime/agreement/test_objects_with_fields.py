@@ -87,6 +87,31 @@ def test_while_loop_and_scan_pack_objects():
     assert sums.low.numpy().tolist() == [1, 3]
 
 
+@attr.s(auto_attribs=True)
+class Countdown:
+    left: object
+    product: object
+
+    def __iter__(self):
+        return iter((self.left, self.product))
+
+
+def test_an_object_that_is_iterated_may_be_all_variables_of_while_loop():
+    def factorial(n, most=None):
+        start = Countdown(n, tf.constant(1))
+        return tf.while_loop(
+            lambda left, product: left > 0,
+            lambda left, product: Countdown(left - 1, product * left),
+            start,
+            maximum_iterations=most,
+        )
+
+    for function in (factorial, tf.function(factorial)):
+        found = function(tf.constant(5))
+        assert (type(found), int(found.left), int(found.product)) == (Countdown, 0, 120)
+        assert int(function(tf.constant(5), most=2).product) == 20
+
+
 def test_a_block_that_the_graph_decides_may_assign_to_fields():
     @tf.function
     def summed(n):
