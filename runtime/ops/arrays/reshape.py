@@ -23,7 +23,7 @@ from ...ir.batching import Batch
 from ...ir.graph import Constant
 from ...ir.traits import CHEAP, TOTAL
 from ...ir.value_types import TensorType
-from ..framework.attribute_parsers import Axes, Axis, Dims
+from ..framework.attribute_parsers import Axes, Dims, NewAxis
 from ..framework.cached_dispatch import cached_dispatch
 from ..framework.op import Input, Ints, Name, op
 from ..framework.static_values import as_tuple, checked_dims, dims, integers, known_elements, listed
@@ -121,7 +121,7 @@ def _(batch: Batch) -> Any:
 
 @export("expand_dims")
 @op(traits=TOTAL | CHEAP, batch=batching.along_axis)
-def expand_dims(input: Input, axis: Axis, name: Name = None) -> TensorType:
+def expand_dims(input: Input, axis: NewAxis, name: Name = None) -> TensorType:
     """Return `input` with a new axis of size 1.
 
     >>> expand_dims([1, 2], axis=0)

@@ -15,12 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes
+from ... import dtypes, errors
 from ...core import shapes
 from ...ir.value_types import TensorType
 
 Axis = int
 LastAxis = int
+NewAxis = int
 Results = int
 Axes = tuple[int, ...] | None
 DType = dtypes.DType
@@ -59,6 +60,21 @@ def read_results(value: Any) -> int:
 def read_last_axis(value: Any) -> int:
     """Read one axis; None means the last axis."""
     return -1 if value is None else read_axis(value)
+
+
+def read_new_axis(value: Any) -> int:
+    """Read one axis, which may be the only element of a list, tuple or array, nested or not."""
+    element = value
+    while isinstance(element, (list, tuple)) and len(element) == 1:
+        element = element[0]
+    array = getattr(element, "_array", element)
+    if isinstance(array, np.ndarray) and array.size == 1:
+        return read_axis(array.item())
+    if isinstance(array, (list, tuple, np.ndarray)):
+        raise errors.InvalidArgumentError(
+            None, None, f"'dim' must be a tensor with a single value, not {value!r}"
+        )
+    return read_axis(element)
 
 
 def read_axes(value: Any) -> tuple[int, ...] | None:
@@ -156,6 +172,7 @@ def is_literal(value: Any) -> bool:
 READERS: dict[str, Callable[[Any], Any]] = {
     "Axis": read_axis,
     "LastAxis": read_last_axis,
+    "NewAxis": read_new_axis,
     "Results": read_results,
     "Axes": read_axes,
     "DType": dtypes.as_dtype,

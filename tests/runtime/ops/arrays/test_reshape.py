@@ -98,6 +98,14 @@ def test_static_shapes_in_a_graph(operation: Any, shapes: Any, expected: Any) ->
     assert static_shape(operation, *shapes) == expected
 
 
+@pytest.mark.parametrize("axis", [[-1], (1,), [[1]], np.array([1]), tf.constant([1])])
+def test_expand_dims_takes_an_axis_in_a_sequence(axis) -> None:
+    assert tf.expand_dims(tf.ones([2]), axis).shape == [2, 1]
+    assert tf.function(lambda t: tf.expand_dims(t, axis))(tf.ones([2])).shape == [2, 1]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="a single value"):
+        tf.expand_dims(tf.ones([2]), [0, 1])
+
+
 def test_expand_dims_and_squeeze_are_inverse() -> None:
     assert tf.expand_dims(x, 1).shape == [2, 1, 3]
     assert tf.squeeze(tf.expand_dims(x, 1)).shape == [2, 3]
