@@ -5,7 +5,7 @@ y = double(x)     ==>     y = call x, with the graph of `double` as its region, 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from .. import errors
@@ -22,6 +22,7 @@ from ..ir.graph import Graph, Value
 from ..ir.value_types import AnySpec, TensorType
 from ..ops.framework.op import wrap
 from ..ops.framework.region_ops import CALL
+from .options import IMPLEMENTS
 from .output_packing import filled
 
 
@@ -35,6 +36,7 @@ class Recordable(Protocol):
     ends: bool
     executor: str
     structure: Any
+    attributes: Mapping[str, Any]
 
     @property
     def captured_tensors(self) -> list[EagerTensor]: ...
@@ -62,6 +64,8 @@ def record_call(concrete: Recordable, builder: Builder, inputs: Sequence[Any]) -
     attrs: dict[str, Any] = {"name": concrete.name}
     if concrete.executor == "native":
         attrs["jit_compile"] = True
+    if IMPLEMENTS in concrete.attributes:
+        attrs[IMPLEMENTS] = concrete.attributes[IMPLEMENTS]
     values = builder.add(CALL, operands, attrs, specs, (callee,), [concrete.name] * len(specs))
     if concrete.ends:
         raise RegionNeverReturns  # and so do the operations after the call

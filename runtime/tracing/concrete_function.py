@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
 
 from .. import errors, nest
@@ -71,7 +72,13 @@ class ConcreteFunction:
         )
 
     def __init__(
-        self, name: str, parameters: Parameters, arguments: FlatArguments, traced: Tracing, executor: str
+        self,
+        name: str,
+        parameters: Parameters,
+        arguments: FlatArguments,
+        traced: Tracing,
+        executor: str,
+        attributes: Mapping[str, Any] = MappingProxyType({}),
     ):
         self.name = name
         self.graph: Graph = traced.graph
@@ -85,6 +92,7 @@ class ConcreteFunction:
         self.is_provisional = False  # it calls a function whose trace is not finished: see recursion.py
         self.structure = traced.outputs
         self.executor = executor
+        self.attributes = attributes
         # A function has a graph for each replica: its variables are those of the replica.
         self.replica = stack.replica
         self._entries: dict[Any, Entry] = {}  # entries of the fast path by their key
@@ -251,6 +259,21 @@ class ConcreteFunction:
         return self.run(
             [leaf._array if type(leaf) is EagerTensor else _run_time_value(leaf) for leaf in inputs]
         )
+
+    def add_to_graph(self, g: Any = None, overwrite: bool = False) -> None:
+        """Make the function known to the graph that is being traced; `g` and `overwrite` are for TensorFlow 1.
+
+        An effect has only a function with the attributes `api_implements` and `api_preferred_device`: the graph calls
+        it in place of others with the same `api_implements`. Calls of functions need no registration.
+        """
+        builder = current()
+        if builder is not None and self.attributes:
+            from .implementation_choice import prefer  # rarely needed, so imported late
+
+            prefer(self, builder)
+
+    def add_gradient_functions_to_graph(self, g: Any = None) -> None:
+        """Do nothing: derivatives are those of the graph that is called."""
 
     def _check_components(self) -> None:
         """Raise UnimplementedError in a replica if the graph uses components of another one's variables."""

@@ -230,7 +230,10 @@ class Dispatcher:
             ):
                 code = api.convert(self.python_function, optional_features=self.options.features)
                 traced = self._graph_of(code, arguments, make)
-        return ConcreteFunction(self.name, self.parameters, wanted, traced, self.options.executor)
+        options = self.options
+        return ConcreteFunction(
+            self.name, self.parameters, wanted, traced, options.executor, options.attributes
+        )
 
     def _graph_of(self, code: Callable[..., Any], arguments: dict[str, Any], make: Any) -> Tracing:
         unbind, executor = self.parameters.unbind, self.options.executor

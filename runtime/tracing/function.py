@@ -390,8 +390,10 @@ def function(
             graphs that have run for long in the background, and keeps the faster code; False never compiles. "xla"
             compiles by XLA, through JAX (the extra `[jax]`), and raises an error as True does.
         experimental_autograph_options: a `tf.autograph.experimental.Feature`, or several.
-        experimental_implements, experimental_attributes, experimental_follow_type_hints: accepted, no effect. Only
-            the attributes that TensorFlow supports are accepted.
+        experimental_attributes: a dict of attributes that TensorFlow supports. By `api_implements` and
+            `api_preferred_device` a graph chooses among functions, see `ConcreteFunction.add_to_graph`; others have no
+            effect.
+        experimental_implements, experimental_follow_type_hints: accepted, no effect.
         experimental_executor: "plan" (the graph as straight-line Python), "interpret" (step by step), "native",
             which is `jit_compile=True`, or "xla", which is `jit_compile="xla"`.
         max_traces: the maximum number of traces; one more raises a RuntimeError that explains what differs. None

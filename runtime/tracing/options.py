@@ -13,11 +13,13 @@ from agc.autograph import api
 
 from ..executors import EXECUTORS
 
+IMPLEMENTS = "api_implements"
+
 ATTRIBUTES = frozenset({
-    "api_implements", "api_preferred_device", "disable_acd", "disable_summaries_at_runtime",
+    IMPLEMENTS, "api_preferred_device", "disable_acd", "disable_summaries_at_runtime",
     "runtime_constant_optimization",
 })  # fmt: skip
-"""The attributes that TensorFlow supports. They are hints for devices and optimizers that do not exist here."""
+"""The attributes that TensorFlow supports; those of implementations have an effect, see implementation_choice.py."""
 
 
 class FunctionOptions(NamedTuple):
@@ -29,6 +31,7 @@ class FunctionOptions(NamedTuple):
     features: Any
     executor: str
     max_traces: int | None
+    attributes: Mapping[str, Any]
 
     @staticmethod
     def checked(
@@ -64,7 +67,7 @@ class FunctionOptions(NamedTuple):
             raise TypeError(f"input_signature must be either a tuple or a list, got {type(input_signature)}.")
         chosen = api.options_of(True, features).features
         return FunctionOptions(
-            input_signature, bool(autograph), reduce_retracing, chosen, executor, max_traces
+            input_signature, bool(autograph), reduce_retracing, chosen, executor, max_traces, attributes or {}
         )
 
 
