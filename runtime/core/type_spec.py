@@ -35,6 +35,8 @@ class TypeSpec:
 
     __slots__ = ("__weakref__",)
 
+    _holds_variables = False  # whether variables are among the components
+
     @property
     def value_type(self) -> type:
         """The class of compatible values."""
@@ -95,7 +97,7 @@ class TypeSpec:
             )
         except TypeError:
             return False
-        return type(self) is type(other) and _compatible(self._serialize(), other._serialize())
+        return type(self) is type(other) and are_compatible(self._serialize(), other._serialize())
 
     def is_subtype_of(self, other: Any) -> bool:
         """Return whether every value that fits this spec fits the other one."""
@@ -120,10 +122,12 @@ class TypeSpec:
         return common
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and _key(self._serialize()) == _key(other._serialize())
+        return type(self) is type(other) and comparison_key(self._serialize()) == comparison_key(
+            other._serialize()
+        )
 
     def __hash__(self) -> int:
-        return hash((type(self), _key(self._serialize())))
+        return hash((type(self), comparison_key(self._serialize())))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}{self._serialize()!r}"
@@ -210,12 +214,12 @@ def type_spec_from_value(value: Any) -> TypeSpec:
 _DIFFERENT: Any = object()
 
 
-def _key(data: Any) -> Any:
+def comparison_key(data: Any) -> Any:
     """Return serialized data in a hashable form."""
     if isinstance(data, Mapping):
-        return "mapping", frozenset((name, _key(item)) for name, item in data.items())
+        return "mapping", frozenset((name, comparison_key(item)) for name, item in data.items())
     if isinstance(data, (list, tuple)):
-        return type(data), tuple(map(_key, data))
+        return type(data), tuple(map(comparison_key, data))
     if isinstance(data, TensorShape):
         return TensorShape, data.sizes
     if hasattr(data, "dtype") and hasattr(data, "tobytes") and not isinstance(data, type):
@@ -237,14 +241,15 @@ def _pairs(one: Any, other: Any) -> list[tuple[Any, Any]]:
     return list(zip(one, other, strict=True))
 
 
-def _compatible(one: Any, other: Any) -> bool:
+def are_compatible(one: Any, other: Any) -> bool:
+    """Return whether serialized data of two specs are equal, up to shapes and specs that are compatible."""
     if isinstance(one, TypeSpec):
         return one.is_compatible_with(other)
     if isinstance(one, TensorShape) and isinstance(other, TensorShape):
         return one.is_compatible_with(other)
     if _same_nest(one, other):
-        return all(_compatible(a, b) for a, b in _pairs(one, other))
-    return bool(_key(one) == _key(other))
+        return all(are_compatible(a, b) for a, b in _pairs(one, other))
+    return bool(comparison_key(one) == comparison_key(other))
 
 
 def _covers(general: Any, special: Any) -> bool:
@@ -254,7 +259,7 @@ def _covers(general: Any, special: Any) -> bool:
         return shapes.covers(general.sizes, special.sizes)
     if _same_nest(general, special):
         return all(_covers(a, b) for a, b in _pairs(general, special))
-    return bool(_key(general) == _key(special))
+    return bool(comparison_key(general) == comparison_key(special))
 
 
 def _generalized(one: Any, other: Any) -> Any:
@@ -265,7 +270,7 @@ def _generalized(one: Any, other: Any) -> Any:
     if isinstance(one, TensorShape) and isinstance(other, TensorShape):
         return one.most_general_common_supershape(other)
     if not _same_nest(one, other):
-        return one if _key(one) == _key(other) else _DIFFERENT
+        return one if comparison_key(one) == comparison_key(other) else _DIFFERENT
     merged = [_generalized(a, b) for a, b in _pairs(one, other)]
     if any(item is _DIFFERENT for item in merged):
         return _DIFFERENT

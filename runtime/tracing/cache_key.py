@@ -28,6 +28,7 @@ from ..core.tensor_array import TensorArray
 from ..core.tensor_spec import TensorSpec
 from ..core.type_spec import TypeSpec
 from .trace_type import CONTEXT, TraceType
+from .variables_in_composites import spec_of
 
 _VALUES = (
     bool, int, float, complex, str, bytes, type(None), type(Ellipsis), frozenset, range, slice, dtypes.DType,
@@ -173,7 +174,7 @@ def key_of(value: Any) -> Hashable:
     if isinstance(value, TensorArray):
         return TensorArray, str(value.flow.spec), value.dynamic_size
     if nest.is_composite(value):
-        return value._type_spec  # type: ignore[no-any-return]
+        return spec_of(value)
     if isinstance(value, TypeSpec):
         return value
     if isinstance(value, TraceType):

@@ -15,6 +15,7 @@ from ..core import shapes
 from ..core.tensor_spec import TensorSpec
 from ..ir.value_types import TensorType
 from .cache_key import is_tensor_argument, key_of, key_of_traced
+from .variables_in_composites import spec_of
 
 if TYPE_CHECKING:
     from .concrete_function import ConcreteFunction
@@ -48,7 +49,7 @@ def _common(earlier: Any, leaf: Any) -> Any:
     if components.is_composite_spec(earlier):
         if not nest.is_composite(leaf):
             return _DIFFERENT
-        common = earlier.most_specific_common_supertype([leaf._type_spec])
+        common = earlier.most_specific_common_supertype([spec_of(leaf)])
         return _DIFFERENT if common is None else common
     if not isinstance(earlier, TensorSpec):
         return leaf if not is_tensor_argument(leaf) and key_of_traced(earlier) == key_of(leaf) else _DIFFERENT

@@ -14,6 +14,7 @@ from ..ir.value_types import AnySpec, TensorType
 from .cache_key import Identity, is_tensor_argument, key_of
 from .trace import Composite, Output, input_name, spec_of_argument
 from .trace_type import TraceType
+from .variables_in_composites import spec_of
 
 
 def signature_spec(leaf: Any) -> Any:
@@ -21,7 +22,7 @@ def signature_spec(leaf: Any) -> Any:
     if isinstance(leaf, TypeSpec):
         return leaf
     if nest.is_composite(leaf):
-        return leaf._type_spec
+        return spec_of(leaf)
     if not is_tensor_argument(leaf):
         key = key_of(leaf)
         return key if isinstance(key, (Identity, TraceType)) else leaf

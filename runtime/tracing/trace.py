@@ -21,6 +21,7 @@ from ..composite import components
 from ..control_flow import state_leaves
 from ..control_flow.exceptions import RegionNeverReturns, end, has_effects
 from ..core.symbolic_tensor import SymbolicArray, SymbolicTensor
+from ..core.tensor import Reference
 from ..core.tensor_array import TensorArray
 from ..core.tensor_spec import TensorSpec
 from ..core.type_spec import TypeSpec
@@ -30,6 +31,7 @@ from ..ir.graph import Graph, Operand
 from ..ir.value_types import AnySpec
 from .argument_copies import Copies
 from .cache_key import is_tensor_argument
+from .variables_in_composites import spec_of
 
 
 class Tracing(NamedTuple):
@@ -124,7 +126,8 @@ def _symbolic(name: str, value: Any, builder: Builder) -> Any:
     flat = []
     for path, leaf in nest.flatten_with_path(value, name):
         if nest.is_composite(leaf) or components.is_composite_spec(leaf):
-            flat.append(_composite_input(path, getattr(leaf, "_type_spec", leaf), builder))
+            spec = spec_of(leaf) if nest.is_composite(leaf) else leaf
+            flat.append(_composite_input(path, spec, builder))
         else:
             flat.append(_input(path, leaf, builder) if is_tensor_argument(leaf) else leaf)
     return nest.pack_sequence_as(value, flat)
@@ -135,10 +138,16 @@ def _composite_input(path: str, spec: TypeSpec, builder: Builder) -> Any:
     parts = spec._component_specs
     names = components.names_of(spec, parts)
     made = [
-        (_composite_input if components.is_composite_spec(part) else _input)(f"{path}.{name}", part, builder)
+        _component(f"{path}.{name}", part, builder)
         for name, (_, part) in zip(names, components.children(parts), strict=True)
     ]
     return spec._from_components(nest.rebuilt(parts, made) if nest.is_nested(parts) else made[0])
+
+
+def _component(path: str, part: Any, builder: Builder) -> Any:
+    if isinstance(part, Reference):
+        return part.deref()
+    return (_composite_input if components.is_composite_spec(part) else _input)(path, part, builder)
 
 
 def _input(path: str, leaf: Any, builder: Builder) -> Any:

@@ -107,7 +107,7 @@ class TracedArguments:
             raise TypeError(
                 f"{self._function}(): `{path}` is {given!r}, but the graph was traced for {traced}"
             )
-        return components.flatten(given)
+        return [*filter(is_tensor_argument, components.flatten(given))]
 
     def _checked_leaf(self, path: str, traced: Any, given: Any) -> Any:
         if not isinstance(traced, TensorSpec):
