@@ -9,8 +9,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
 
 import agc.runtime as runtime
 
@@ -202,6 +203,14 @@ def get_collection_ref(key: str) -> list[Any]:
     return get_default_graph().get_collection_ref(key)
 
 
+class SparseTensorValue(NamedTuple):
+    """The NumPy arrays of a sparse tensor, as sessions of TensorFlow 1 return them."""
+
+    indices: Any
+    values: Any
+    dense_shape: Any
+
+
 def add_to_collection(name: str, value: Any) -> None:
     """Add a value to a collection of the default graph."""
     get_default_graph().add_to_collection(name, value)
@@ -235,6 +244,21 @@ def enable_resource_variables() -> None:
 def disable_resource_variables() -> None:
     """Raise ValueError: there are no other variables."""
     raise ValueError("all variables are resource variables")
+
+
+def control_flow_v2_enabled() -> bool:
+    """Return True: `cond` and `while_loop` are functional."""
+    return True
+
+
+def enable_control_flow_v2() -> None:
+    """Do nothing: control flow is always functional."""
+
+
+@contextmanager
+def colocate_with(op: Any, ignore_existing: bool = False) -> Iterator[None]:
+    """Run the block as it is: all operations are on one device."""
+    yield
 
 
 def set_random_seed(seed: int | None) -> None:
@@ -288,15 +312,16 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = [
-    "AUTO_REUSE", "ConfigProto", "Dimension", "GPUOptions", "Graph", "GraphKeys", "InteractiveSession", "Operation",
-    "Session", "Variable", "VariableScope", "add_to_collection", "all_variables", "assign", "assign_add",
-    "assign_sub", "convert_to_tensor_or_sparse_tensor", "disable_eager_execution", "disable_resource_variables",
-    "disable_v2_behavior", "enable_eager_execution", "enable_resource_variables", "enable_v2_behavior",
-    "executing_eagerly", "executing_eagerly_outside_functions", "get_collection", "get_collection_ref",
-    "get_default_graph", "get_default_session", "get_variable", "get_variable_scope", "global_variables",
-    "global_variables_initializer", "group", "initialize_all_variables", "initialize_local_variables",
-    "initialize_variables", "is_variable_initialized", "local_variables", "local_variables_initializer", "logging",
-    "name_scope", "no_op", "placeholder", "placeholder_with_default", "reset_default_graph", "set_random_seed",
-    "sparse_placeholder", "tables_initializer", "to_double", "to_float", "to_int32", "to_int64",
-    "trainable_variables", "variable_scope", "variables_initializer",
+    "AUTO_REUSE", "ConfigProto", "Dimension", "GPUOptions", "Graph", "GraphKeys", "InteractiveSession",
+    "Operation", "Session", "SparseTensorValue", "Variable", "VariableScope", "add_to_collection", "all_variables",
+    "assign", "assign_add", "assign_sub", "colocate_with", "control_flow_v2_enabled",
+    "convert_to_tensor_or_sparse_tensor", "disable_eager_execution", "disable_resource_variables",
+    "disable_v2_behavior", "enable_control_flow_v2", "enable_eager_execution", "enable_resource_variables",
+    "enable_v2_behavior", "executing_eagerly", "executing_eagerly_outside_functions", "get_collection",
+    "get_collection_ref", "get_default_graph", "get_default_session", "get_variable", "get_variable_scope",
+    "global_variables", "global_variables_initializer", "group", "initialize_all_variables",
+    "initialize_local_variables", "initialize_variables", "is_variable_initialized", "local_variables",
+    "local_variables_initializer", "logging", "name_scope", "no_op", "placeholder", "placeholder_with_default",
+    "reset_default_graph", "set_random_seed", "sparse_placeholder", "tables_initializer", "to_double", "to_float",
+    "to_int32", "to_int64", "trainable_variables", "variable_scope", "variables_initializer",
 ]  # fmt: skip
