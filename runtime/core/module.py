@@ -136,6 +136,10 @@ class Module:
         """The modules inside this one, at any depth, each once."""
         return tuple(self._flatten(lambda leaf: isinstance(leaf, Module)))
 
+    def _no_dependency(self, value: Any) -> Any:
+        """Return `value`: TensorFlow's way to set an attribute unwrapped, as all attributes are set here."""
+        return value
+
     def _flatten(
         self,
         predicate: Callable[[Any], bool] | None = None,

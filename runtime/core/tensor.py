@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 import numpy as np
 
@@ -62,6 +62,9 @@ class Tensor(Operators):
     _part_of: Any  # for the result of `v[key]`: the variable and the key
 
     __array_priority__ = 100.0
+
+    OVERLOADABLE_OPERATORS: ClassVar[frozenset[str]]
+    """The names of the operators, for classes that forward them to a tensor."""
 
     def __hash__(self) -> int:  # == compares elements, as in TensorFlow 2
         raise TypeError("Tensor is unhashable. Instead, use tensor.ref() as the key.")
@@ -148,6 +151,12 @@ class Tensor(Operators):
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__()} - INSTEAD.keys())
 
+    def __bool__(self) -> bool:  # for classes of libraries that take the methods of tensors
+        return bool(late_binding.convert_to_tensor(self))
+
+    __nonzero__ = __bool__
+    """Python 2's name, which TensorFlow Probability takes as well."""
+
     def ref(self) -> Reference:
         """Return a hashable reference to this tensor, for dicts and sets. It is equal only for the same tensor."""
         return Reference(self)
@@ -163,7 +172,6 @@ class Tensor(Operators):
         def numpy(self) -> Any: ...
         def __iter__(self) -> Iterator[Tensor]: ...
         def __len__(self) -> int: ...
-        def __bool__(self) -> bool: ...
         def __int__(self) -> int: ...
         def __float__(self) -> float: ...
         def __index__(self) -> int: ...

@@ -17,6 +17,7 @@ from ...core.export import export
 from . import facade
 from .internal_names import CLASS_MODULES, INTERNAL_NAMES
 from .keras_import import ALIAS, AliasLoader, is_installed, prepare
+from .stand_ins import StandInFinder
 
 
 @export("install_as_tensorflow")
@@ -41,6 +42,7 @@ def install_as_tensorflow() -> None:
         )
     if _FINDER not in sys.meta_path:
         sys.meta_path.insert(0, _FINDER)
+        sys.meta_path.insert(0, StandInFinder())
         _rename_classes()
 
 

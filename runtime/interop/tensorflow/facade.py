@@ -14,8 +14,12 @@ from types import ModuleType
 from typing import Any
 
 from .internal_names import INTERNAL_NAMES
+from .stand_ins import stand_in
 
 NAME = "tensorflow"
+
+
+_AUTOGRAPH = "python.autograph"
 
 
 class Facade(ModuleType):
@@ -32,10 +36,11 @@ class Facade(ModuleType):
         inner = ".".join(filter(None, (self._path, name)))
         definition = INTERNAL_NAMES.get(self._path, {}).get(name)
         if definition is not None:
-            module, _, own = definition.partition(":")
-            value = getattr(importlib.import_module(f"agc.runtime.{module}"), own)
+            value = _defined(definition)
         elif inner == "compat.v2":
             value = tensorflow()
+        elif inner == _AUTOGRAPH:
+            value = stand_in(f"{NAME}.{inner}")
         elif inner in _parts():
             value = Facade(inner, getattr(self._target, name, None))
         elif self._target is None or name in _OF_MODULES:
@@ -47,6 +52,12 @@ class Facade(ModuleType):
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *dir(self._target), *INTERNAL_NAMES.get(self._path, ())})
+
+
+def _defined(definition: str) -> Any:
+    """Return what an entry of the table defines: a name in a module of the runtime, or in one of Python."""
+    module, _, name = definition.partition(":")
+    return getattr(importlib.import_module(f"agc.runtime.{module}" if module != "inspect" else module), name)
 
 
 _OF_MODULES = {"__spec__", "__all__"}

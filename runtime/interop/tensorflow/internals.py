@@ -8,15 +8,19 @@ from typing import Any
 
 import numpy as np
 
+from ... import nest, random, raw_ops
 from ...config import optimizer
 from ...control_flow.functional_api import cond
+from ...control_flow.switch_case import case
 from ...control_flow.tracing_context import get_static_value
 from ...core.conversion import convert_to_tensor, is_tensor
 from ...core.device_spec import DeviceSpec
 from ...core.devices import wanted
+from ...core.shapes import TensorShape
 from ...core.tensor import Tensor
 from ...core.variable import Variable
 from ...distribute.strategy import get_replica_context, get_strategy
+from ...higher_order.vectorized_map import vectorized_map
 from ...ir.builder import current, eagerly
 from ...ops.arrays.concat_split import stack
 from ...ops.arrays.creation import constant
@@ -145,3 +149,68 @@ def sparse_matrix_sparse_mat_mul(a: SparseTensor, b: SparseTensor, type: Any) ->
 def csr_sparse_matrix_to_sparse_tensor(sparse_matrix: SparseTensor, type: Any) -> SparseTensor:
     """Return the matrix: the runtime has one form of sparse tensors."""
     return sparse_matrix
+
+
+ENABLE_CONTROL_FLOW_V2 = True
+"""Whether `cond` and `while_loop` are functional, as they always are here."""
+
+
+def is_in_xla_context(graph: Any) -> bool:
+    """Return whether the function that is being traced, or one that calls it, has `jit_compile=True`."""
+    builder = current()
+    while builder is not None and builder.executor not in ("native", "xla"):
+        builder = builder.parent
+    return builder is not None
+
+
+def case_by(cond_fn: Any, pred_fn_pairs: Any, default: Any, exclusive: bool, name: Any, **kwargs: Any) -> Any:
+    """Return `tf.case`'s result; its `cond` runs Python if a predicate is known, so `cond_fn` is not needed."""
+    return case(pred_fn_pairs, default, exclusive, name=name)
+
+
+def constant_value_as_shape(tensor: Any) -> TensorShape:
+    """Return the shape with the elements of an int vector, as far as they are known; -1 is an unknown dimension."""
+    known = get_static_value(tensor, partial=True)
+    if known is not None:
+        return TensorShape([None if size is None or size < 0 else int(size) for size in known])
+    rank = tensor.shape[0] if tensor.shape.rank == 1 else None
+    return TensorShape(None if rank is None else [None] * rank)
+
+
+def convert_variables_to_tensors(values: Any) -> Any:
+    """Return a nest with the values of variables, and with composites whose variables are replaced by values."""
+
+    def converted(value: Any) -> Any:
+        if isinstance(value, Variable):
+            return convert_to_tensor(value)
+        of_composite = getattr(value, "_convert_variables_to_tensors", None)
+        return value if of_composite is None else of_composite()
+
+    return nest.map_structure(converted, values)
+
+
+def make_composite_tensor(cls: type, module_name: str = "tf.linalg") -> type:
+    """Return the class itself: each `LinearOperator` is a composite of its tensors."""
+    return cls
+
+
+def pfor(loop_fn: Callable[[Tensor], Any], iters: Any, **kwargs: Any) -> Any:
+    """Return the stacked results of `loop_fn(i)` for i in 0 … iters - 1, computed together."""
+    return vectorized_map(loop_fn, range(iters))
+
+
+def prevent_gradient(input: Any, message: str = "", name: str | None = None) -> Any:
+    """Return `input`, which has no derivative: LookupError with this message where one is taken."""
+    return raw_ops.PreventGradient(input=input, message=message, name=name)
+
+
+def parameterized_truncated_normal(
+    shape: Any, means: Any = 0.0, stddevs: Any = 1.0, minvals: Any = -2.0, maxvals: Any = 2.0,
+    dtype: Any = "float32", seed: int | None = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """Return `tf.random.stateless_parameterized_truncated_normal`'s numbers for a seed that changes with each call."""
+    changing = random.uniform([2], maxval=np.iinfo(np.int32).max, dtype="int32", seed=seed)
+    numbers = random.stateless_parameterized_truncated_normal(
+        shape, changing, means, stddevs, minvals, maxvals
+    )
+    return cast(numbers, dtype)

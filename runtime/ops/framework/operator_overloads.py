@@ -152,6 +152,8 @@ OPERATORS: dict[str, Callable[..., Any]] = {
 }
 """Special methods by name, for every class that acts as a tensor."""
 
+Tensor.OVERLOADABLE_OPERATORS = frozenset(OPERATORS.keys() - {"__round__"} | {"__getitem__"})
+
 
 _TRIED: dict[str, tuple[Any, ...]] = {
     **{

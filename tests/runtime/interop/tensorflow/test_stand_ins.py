@@ -1,0 +1,77 @@
+"""Modules that libraries import and that the runtime does not have: Keras 2, and TensorFlow's own AutoGraph."""
+
+import subprocess
+import sys
+
+import pytest
+from agc.runtime.interop.tensorflow.stand_ins import stand_in
+
+PROGRAM = """
+import agc.runtime
+agc.runtime.install_as_tensorflow()
+import tensorflow as tf
+from tensorflow.python.autograph.pyct import transformer
+from tensorflow.python.autograph.pyct.static_analysis import activity
+import tf_keras.api._v1.keras as first
+from tf_keras import *
+import sys
+
+class Rewriter(transformer.Base):
+    pass
+
+print(layers.Dense.__name__, "keras" in sys.modules)
+try:
+    Rewriter(None)
+except NotImplementedError as error:
+    print(error)
+"""
+
+
+def test_stand_ins_are_imported_and_inherited_from_without_keras():
+    printed = subprocess.check_output([sys.executable, "-c", PROGRAM], text=True).splitlines()
+    assert printed == [
+        "tf_keras.layers.Dense False",
+        "tensorflow.python.autograph.pyct.transformer.Base is private code of TensorFlow, "
+        "which agc.runtime does not have",
+    ]
+
+
+def test_a_name_is_one_object():
+    assert stand_in("tf_keras.layers") is stand_in("tf_keras").layers
+    with pytest.raises(AttributeError, match="no attribute '__wrapped__'"):
+        _ = stand_in("tf_keras").__wrapped__
+
+
+@pytest.mark.parametrize("name", ["tensorflow.python.autograph.core.naming.Namer", "tf_keras.layers.GRUv1"])
+def test_a_missing_name_is_refused_when_it_is_used(name):
+    missing = stand_in(name)
+    with pytest.raises(NotImplementedError, match=name):
+        missing()
+    assert not isinstance(1, missing)
+
+    class Own(missing):
+        pass
+
+    assert Own.__mro__[1].__name__ == name.rpartition(".")[2]
+    with pytest.raises(NotImplementedError, match=name):
+        Own()
+
+
+def test_keras_3_takes_the_place_of_keras_2():
+    keras = pytest.importorskip("agc.runtime.keras")
+    keras_2 = stand_in("tf_keras")
+    adam = keras_2.optimizers.Adam(0.5)
+    assert type(adam) is keras.optimizers.Adam
+    assert isinstance(adam, keras_2.optimizers.Optimizer)
+
+    class Doubled(keras_2.layers.Layer):
+        def call(self, x):
+            return 2 * x
+
+    assert issubclass(Doubled, keras.layers.Layer)
+    assert Doubled()(keras.ops.ones([2])).numpy().tolist() == [2.0, 2.0]
+
+
+def test_layers_register_themselves_without_keras():
+    stand_in("tf_keras.utils.get_custom_objects")().update(layer=1)
+    stand_in("tf_keras.__internal__.utils.register_symbolic_tensor_type")(int)
