@@ -44,7 +44,7 @@ def test_tests_count_that_pass_with_tensorflow():
 def test_a_script_passes_with_the_same_losses():
     theirs = {"a.py": ("passed", "2.0 1.0"), "b.py": ("passed", "2.0 1.0")}
     ours = {"a.py": ("passed", "2.0 1.001"), "b.py": ("passed", "2.0 1.5")}
-    assert comparison.compare("scripts", theirs, ours).failures == [Failure("b.py", "other losses")]
+    assert comparison.compare("scripts", theirs, ours).failures == [Failure("b.py", "other numbers")]
 
 
 @pytest.mark.parametrize(

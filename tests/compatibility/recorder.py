@@ -1,6 +1,6 @@
 """A plugin of pytest that records the outcome of each test of a library, with TensorFlow or with agc in its place.
 
-AGC_OUTCOMES=file        one line of JSON for each test: its name, its outcome, its error
+AGC_OUTCOMES=file        one line of JSON for each test: its name, its outcome, its error or the numbers that it records
 AGC_AS_TENSORFLOW=1      `import tensorflow` gives agc
 
 A test that runs longer than `LIMIT` seconds fails. The plugin runs in other environments than the project's, so it
@@ -20,6 +20,8 @@ import pytest
 
 LIMIT = 120
 KEPT = 300  # characters of a long error, from its start and from its end
+NUMBERS = "numbers"
+"""The property under which a test records the numbers that both sides must agree on."""
 
 if os.environ.get("AGC_AS_TENSORFLOW"):
     import agc.runtime
@@ -32,11 +34,12 @@ def skip_if_backend(backend: str, reason: str) -> pytest.MarkDecorator:
     return pytest.mark.skipif(backend == "tensorflow", reason=reason)
 
 
-def record(name: str, outcome: str, error: str = "") -> None:
-    """Append an outcome to the file of outcomes."""
+def record(name: str, outcome: str, detail: str = "") -> None:
+    """Append an outcome, and its error or its numbers, to the file of outcomes."""
     with open(os.environ["AGC_OUTCOMES"], "a", encoding="utf-8") as file:
-        short = error if len(error) < 2 * KEPT else f"{error[:KEPT]} … {error[-KEPT:]}"
-        file.write(json.dumps([name, outcome, short]) + "\n")
+        if outcome != "passed" and len(detail) > 2 * KEPT:
+            detail = f"{detail[:KEPT]} … {detail[-KEPT:]}"
+        file.write(json.dumps([name, outcome, detail]) + "\n")
 
 
 def pytest_configure(config: Any) -> None:
@@ -73,4 +76,5 @@ def pytest_runtest_logreport(report: Any) -> None:
     """Record the outcome of a test, and a failure before or after it."""
     if report.when == "call" or not report.passed:
         crash = getattr(report.longrepr, "reprcrash", None)
-        record(report.nodeid, report.outcome, crash.message if crash else str(report.longrepr or ""))
+        numbers = dict(report.user_properties).get(NUMBERS, "")
+        record(report.nodeid, report.outcome, crash.message if crash else str(report.longrepr or numbers))

@@ -42,7 +42,7 @@ def run(suite: Suite, side: Side, cache: Path) -> None:
     file = outcomes_file(suite.name, side, cache)
     file.parent.mkdir(parents=True, exist_ok=True)
     file.unlink(missing_ok=True)
-    root = _keras(side) if suite.root == "keras" else cache / suite.root
+    root = {"keras": lambda: _keras(side), "own": lambda: HERE}.get(suite.root, lambda: cache / suite.root)()
     environment = _environment(suite, side, cache, file)
     targets = [str(path) for path in suite.files(root)]
     with file.with_suffix(".log").open("w", encoding="utf-8") as log:
@@ -50,7 +50,12 @@ def run(suite: Suite, side: Side, cache: Path) -> None:
             for target in targets:
                 _run([side.python, str(HERE / "script_runner.py"), target], environment, log, SCRIPT_LIMIT)
         else:
-            _run([side.python, *PYTEST, f"--rootdir={root}", *targets], environment, log, SUITE_LIMIT)
+            _run(
+                [side.python, *PYTEST, f"--rootdir={root}", f"--confcutdir={root}", *targets],
+                environment,
+                log,
+                SUITE_LIMIT,
+            )
 
 
 def outcomes_file(suite: str, side: Side, cache: Path) -> Path:

@@ -1,6 +1,7 @@
 """The programs of others that are compared: tests of libraries, and examples that are scripts.
 
 A library comes from an archive of PyPI at a pinned version (`requirements.txt`); Keras is the one of each environment.
+The archive of TensorFlow Probability contains no tests, so the folder `programs` has own ones.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ class Suite(NamedTuple):
 
     name: str
     paths: tuple[str, ...]  # patterns of files and folders, below the root
-    root: str = "libraries"  # a folder of the cache, or "keras" for the package of the environment
+    root: str = (
+        "libraries"  # a folder of the cache, or "keras" for the environment's, or "own" for this project's
+    )
     scripts: bool = False
     environment: Mapping[str, str] = {}
 
@@ -41,6 +44,9 @@ IN_TENSORLY = {"TENSORLY_BACKEND": "tensorflow"}
 ONLY_TENSORFLOW = {"PYTEST_ADDOPTS": "-k tensorflow"}
 """The tests of libraries for several backends that concern this one."""
 
+IN_NAMESPACE = {"PYTEST_ADDOPTS": "-o consider_namespace_packages=true"}
+"""Tests in a folder `tests` that is no package, whose names are those of the library otherwise."""
+
 SUITES = {
     suite.name: suite
     for suite in [
@@ -58,6 +64,9 @@ SUITES = {
         Suite("tensornetwork", ("tensornetwork/backends/tensorflow/*_test.py",)),
         Suite("autoray", ("autoray-0.11.0/tests",), "sources", environment=ONLY_TENSORFLOW),
         Suite("opt_einsum", ("opt_einsum-3.4.0/opt_einsum/tests",), "sources", environment=ONLY_TENSORFLOW),
+        Suite("tensorflow_probability/distributions", ("programs/probability_distributions.py",), "own"),
+        Suite("tensorflow_probability/inference", ("programs/probability_inference.py",), "own"),
+        Suite("gpflow", ("tests/gpflow",), environment=IN_NAMESPACE),
         Suite("deepxde/forward", ("deepxde-1.15.0/examples/pinn_forward/*.py",), "sources", True, DEEPXDE),
         Suite("deepxde/inverse", ("deepxde-1.15.0/examples/pinn_inverse/*.py",), "sources", True, DEEPXDE),
         Suite("deepxde/function", ("deepxde-1.15.0/examples/function/*.py",), "sources", True, DEEPXDE),
