@@ -288,6 +288,14 @@ class Variable(PartialUpdates, InSession, AsValue, Operators, metaclass=CreatedB
             )
         return tensor
 
+    @property
+    def _trainable(self) -> bool:  # TensorFlow's attribute, by which GPflow freezes parameters
+        return self.trainable
+
+    @_trainable.setter
+    def _trainable(self, trainable: bool) -> None:
+        self.trainable = trainable
+
     def ref(self) -> Reference:
         """Return a hashable reference to this variable, for dicts and sets."""
         return Reference(self)
