@@ -64,7 +64,7 @@ def children(value: Any) -> list[tuple[Any, Any]]:
         return list(enumerate(value.__tf_flatten__()[1]))
     if isinstance(value, (deque, MappingView)):
         return list(enumerate(iter(value)))  # type: ignore[arg-type]
-    return [(name, getattr(value, name)) for name in field_names(type(value))]
+    return [(name, getattr(value, name)) for name in field_names(type(value))]  # type: ignore[arg-type]
 
 
 def _sorted_keys(value: Mapping[Any, Any]) -> list[Any]:
@@ -100,7 +100,7 @@ def _with_fields(like: Any, parts: list[Any]) -> Any:
     """Return an object with other fields, without a second initialization."""
     new = object.__new__(type(like))
     getattr(new, "__dict__", {}).update(getattr(like, "__dict__", {}))
-    for name, part in zip(field_names(type(like)), parts, strict=True):
+    for name, part in zip(field_names(type(like)), parts, strict=True):  # type: ignore[arg-type]
         object.__setattr__(new, name, part)
     return new
 

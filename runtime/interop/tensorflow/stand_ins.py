@@ -19,6 +19,8 @@ from typing import Any
 
 import agc.runtime as runtime
 
+from .keras_2_optimizers import with_methods_of_keras_2
+
 KERAS_2 = "tf_keras"
 _PARTS_OF_KERAS = [
     "Input", "Model", "Sequential", "activations", "backend", "constraints", "initializers", "layers", "losses",
@@ -49,7 +51,7 @@ class StandIn(ModuleType):
 
     def __instancecheck__(self, instance: Any) -> bool:
         try:
-            return isinstance(instance, _resolved(self.__name__))
+            return isinstance(instance, _in_keras_3(self.__name__))
         except NotImplementedError:
             return False
 
@@ -68,9 +70,17 @@ _REGISTRIES: dict[str, Any] = {
 
 
 def _resolved(name: str) -> Any:
-    """Return what `tf.keras` calls by a name of `tf_keras`; NotImplementedError if there is no such thing."""
+    """Return what takes the place of a name of Keras 2; NotImplementedError if there is no such thing."""
     if name in _REGISTRIES:
         return _REGISTRIES[name]
+    found = _in_keras_3(name)
+    if isinstance(found, type) and issubclass(found, runtime.keras.optimizers.Optimizer):
+        return with_methods_of_keras_2(found)
+    return found
+
+
+def _in_keras_3(name: str) -> Any:
+    """Return what `tf.keras` calls by a name of `tf_keras`; NotImplementedError if there is no such thing."""
     top, _, path = name.partition(".")
     if top != KERAS_2:
         raise NotImplementedError(f"{name} is private code of TensorFlow, which agc.runtime does not have")
@@ -84,7 +94,7 @@ def _resolved(name: str) -> Any:
 
 @functools.cache
 def _base_class(name: str) -> type:
-    """Return the class of Keras 3 with this name, or one that has no instances."""
+    """Return the class that takes the place of one of Keras 2, or one that has no instances."""
     try:
         return _resolved(name)  # type: ignore[no-any-return]
     except NotImplementedError as error:

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 
+import agc.runtime as tf
 import pytest
 from agc.runtime.interop.tensorflow.stand_ins import stand_in
 
@@ -61,8 +62,10 @@ def test_keras_3_takes_the_place_of_keras_2():
     keras = pytest.importorskip("agc.runtime.keras")
     keras_2 = stand_in("tf_keras")
     adam = keras_2.optimizers.Adam(0.5)
-    assert type(adam) is keras.optimizers.Adam
+    assert isinstance(adam, keras.optimizers.Adam)
     assert isinstance(adam, keras_2.optimizers.Optimizer)
+    assert isinstance(keras.optimizers.Adam(), keras_2.optimizers.Adam)
+    assert not isinstance(keras.optimizers.SGD(), keras_2.optimizers.Adam)
 
     class Doubled(keras_2.layers.Layer):
         def call(self, x):
@@ -75,3 +78,45 @@ def test_keras_3_takes_the_place_of_keras_2():
 def test_layers_register_themselves_without_keras():
     stand_in("tf_keras.utils.get_custom_objects")().update(layer=1)
     stand_in("tf_keras.__internal__.utils.register_symbolic_tensor_type")(int)
+
+
+class TestOptimizers:
+    @pytest.fixture
+    def optimizers(self):
+        pytest.importorskip("agc.runtime.keras")
+        return stand_in("tf_keras.optimizers")
+
+    @pytest.mark.parametrize("listed", [lambda v: [v], lambda v: lambda: (v,)])
+    def test_minimize_takes_a_step_against_the_gradient(self, optimizers, listed):
+        v = tf.Variable(3.0)
+        optimizers.SGD(0.25).minimize(lambda: v * v, listed(v))
+        assert v.numpy() == 1.5
+
+    def test_minimize_takes_a_loss_that_a_tape_has_recorded(self, optimizers):
+        v = tf.Variable(3.0)
+        with tf.GradientTape() as tape:
+            loss = v * v
+        optimizers.SGD(0.25).minimize(loss, [v], tape=tape)
+        assert v.numpy() == 1.5
+
+    def test_minimize_runs_in_functions(self, optimizers):
+        v, adam = tf.Variable(3.0), optimizers.Adam(0.1)
+
+        @tf.function
+        def step():
+            adam.minimize(lambda: (v - 1.0) ** 2, [v])
+            return v + 0.0
+
+        assert [round(float(step()), 2) for _ in range(3)] == [2.9, 2.8, 2.7]
+
+    def test_the_base_class_takes_its_name_first(self, optimizers):
+        class Own(optimizers.Optimizer):
+            def __init__(self):
+                super().__init__("own")
+
+            def minimize(self, loss, var_list):
+                var_list[0].assign(loss())
+
+        v, own = tf.Variable(3.0), Own()
+        own.minimize(lambda: 5.0, [v])
+        assert (own.name, v.numpy()) == ("own", 5.0)
