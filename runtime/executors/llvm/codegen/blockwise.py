@@ -21,7 +21,6 @@ from .function_builder import Emitter
 from .lazy_values import Buffer, Cuts, Index, LazyValue, Shape
 from .llvm_types import Element, Register, integer
 from .parallel_loops import count as count_of_threads
-from .shared_nests import emit_nest
 
 BYTES = 1 << 19
 """The bytes of a block with all that is read and written for it: half of the L2 cache of a common processor."""
@@ -198,17 +197,11 @@ def fill(
             contexts.enter_context(node.around(e))
         scratch = Scratch(e, size, blocks.count)
         work = blocks.rows * shape[-1] * sum(node.work for node in sources)
-        sorted_cuts = sorted(cuts)
-
-        def body(numbers: Sequence[Register]) -> None:
-            with scratch.claimed() as memory:
-                block = blocks.at(e, numbers[0])
-                for node in sources:
-                    _write(e, node, block, blocks, memory, places.get(node), targets)
-                others = [pair for pair in wanted if pair[0] not in sources]
-                _write_others(e, others, order, block, shape, sorted_cuts)
-
-        emit_nest(e, [blocks.count], body, inner=max(work // 8, 1))
+        with e.nest([blocks.count], inner=max(work // 8, 1)) as (number,), scratch.claimed() as memory:
+            block = blocks.at(e, number)
+            for node in sources:
+                _write(e, node, block, blocks, memory, places.get(node), targets)
+            _write_others(e, [pair for pair in wanted if pair[0] not in sources], order, block, shape, cuts)
     for node in sources:
         node.stands_at(None, False)
 
@@ -248,13 +241,13 @@ def _write_others(
     order: Sequence[LazyValue],
     block: RowBlock,
     shape: Shape,
-    cuts: Sequence[int],
+    cuts: Cuts,
 ) -> None:
     """Emit the elementwise operations on a block."""
     if not wanted:
         return
     rank, width = len(shape), shape[-1]
-    is_flat = {0, rank}.issuperset(cuts)
+    is_flat = not cuts - {0, rank}
     with e.nest([block.rows * width] if is_flat else [block.rows, width]) as numbers:
         if is_flat:
             index = Index(shape, [(0, rank, e.plus(e.times(block.start, width), numbers[0]))])

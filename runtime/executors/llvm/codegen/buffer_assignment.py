@@ -12,9 +12,8 @@ may compute a buffer element by element in place of another buffer that is dead 
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..background_compiler import pausing
 from .liveness import BORN, PROMISE, Addresses, BufferLiveness, bits, operands_of
@@ -24,19 +23,16 @@ _MOST_TRIED = 256
 """The number of slots, the newest ones, that are tried for a buffer."""
 
 
-@dataclasses.dataclass
-class ElementwiseNest:
+class ElementwiseNest(NamedTuple):
     """A loop nest that writes each element once: the blocks around it, and pairs (read, written) of buffers.
 
-    `run` is the call of the function that the nest has become, or None; `around` is the memory in which a parallel
-    loop finds its live-in values.
+    `threads` is the call that runs the nest in the thread pool, or None.
     """
 
     before: Any
     after: Any
-    pairs: Sequence[tuple[Any, Any]]
-    run: Any = None
-    around: Any = None
+    pairs: list[tuple[Any, Any]]
+    threads: Any
 
 
 class BufferSlot:
@@ -110,7 +106,7 @@ def _replacing(
         for each in block.instructions:
             if each.opname == BORN:
                 births.setdefault(each.promise, []).append(block)
-    held = addresses.held([nest.around for nest in nests if nest.around is not None])
+    held = addresses.held([nest.threads.args[1] for nest in nests if nest.threads])
     found: dict[int, int] = {}
     for nest in nests:
         after = live.at_start[nest.after] | held
@@ -128,7 +124,7 @@ def _waits(nest: ElementwiseNest, promise: Any, number: int, addresses: Addresse
     for each in nest.before.instructions:
         if each.opname == BORN and each.promise is promise:
             is_born = True
-        elif is_born and each is not nest.run and addresses.touched(each) >> number & 1:
+        elif is_born and each is not nest.threads and addresses.touched(each) >> number & 1:
             return False
     return is_born
 

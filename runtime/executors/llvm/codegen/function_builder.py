@@ -22,7 +22,7 @@ from .index_builder import settling_builder
 from .llvm_types import Register, integer, ir
 from .loop_hints import SCALAR, UNROLL_FULLY, of_body
 from .merge_functions import ParallelBodies, Users, merge_identical_nests
-from .outlining import OutermostLoopNest, SlotUses, is_large, name_arguments, outline, without_moved
+from .outlining import OutermostLoopNest, SlotUses, is_large, outline, without_moved
 from .parallel_loops import LIGHT, WAKES, WORTH, instructions_run, taken_apart
 from .parallel_loops import count as count_of_threads
 from .scalar_builder import WORD
@@ -54,13 +54,6 @@ class NestCost(NamedTuple):
     total: int
 
 
-class EndedNest(NamedTuple):
-    """A complete loop nest that is in no other one: its blocks, unless a parallel loop has moved them, and the rest."""
-
-    blocks: Sequence[Any]
-    around: ElementwiseNest
-
-
 class OpenNest(NamedTuple):
     """A loop nest whose body is being emitted."""
 
@@ -83,10 +76,8 @@ class Emitter(CheckBuilder):
         self._loops = 0
         self._rounds = [1]  # iterations of the nests that are being emitted, with the loops around them
         self._open_loops = 0  # loops of the nests that are being emitted
-        self.elementwise: list[ElementwiseNest] = []
-        self.ended: EndedNest | None = None  # the last nest that was in no other one
-        self.shared: dict[Any, Any] = {}  # nests by their keys
-        self.wholes: list[OutermostLoopNest] = []
+        self._nests: list[ElementwiseNest] = []
+        self._wholes: list[OutermostLoopNest] = []
         self.users = Users(function)  # users of values in the finished function
         self.slot_uses = SlotUses(function)
         self._bodies = ParallelBodies(module)
@@ -156,17 +147,14 @@ class Emitter(CheckBuilder):
         if not nest.loops:
             return
         work = nest.size * max(instructions_run(blocks) // LIGHT, 1)
-        emitted = ElementwiseNest(nest.before, self.b.block, pairs(blocks) if nest.each_once else [])
+        pairs_of_nest = pairs(blocks) if nest.each_once else []
         run = self._share(nest, work) if is_parallel and work >= WORTH and not self._is_noted else None
         if run is None:
             self._add_whole(nest, blocks)
-        else:
-            emitted.run, emitted.around = run, run.args[1]
-            if self._bodies.is_new(run):
-                self.module.text.complete(run.args[0])
-        if emitted.pairs:
-            self.elementwise.append(emitted)
-        self.ended = EndedNest(blocks, emitted)
+        elif self._bodies.is_new(run):
+            self.module.text.complete(run.args[0])
+        if pairs_of_nest:
+            self._nests.append(ElementwiseNest(nest.before, self.b.block, pairs_of_nest, run))
 
     def _add_whole(self, nest: OpenNest, blocks: Sequence[Any]) -> None:
         """Record a loop nest that is in no loop of another one, and may become a function."""
@@ -174,7 +162,7 @@ class Emitter(CheckBuilder):
         self._cost += cost
         if not self.is_repeated or nest.size >= SEPARABLE:
             known = math.inf if self.is_repeated else cost
-            self.wholes.append(OutermostLoopNest(nest.before, blocks, self.b.block, known))
+            self._wholes.append(OutermostLoopNest(nest.before, blocks, self.b.block, known))
 
     def _unless_empty(self, counts: Sequence[int]) -> Any:
         """Emit a branch that skips loops with zero iterations.
@@ -287,7 +275,7 @@ class Emitter(CheckBuilder):
         without_moved(self.function)
         self._ends.append((self.b.block, 0))
         if self._promises or self._takes:
-            self._settle(self.function.blocks, self._start, self.elementwise)
+            self._settle(self.function.blocks, self._start, self._nests)
         if self._takes:
             self._failed()
         leave = self.block("leave")
@@ -306,18 +294,10 @@ class Emitter(CheckBuilder):
             code.add_incoming(integer(32)(number), block)
         self._give_back()
         self.b.ret(code)
-        functions = [each.body for each in self.shared.values() if each.body is not None]
-        rest = merge_identical_nests(self.function, [*self.wholes, *functions], self.users)
-        for nest in rest:
-            if nest.calls:
-                name_arguments(nest.calls[0].callee, [call.args for call in nest.calls])
+        rest = merge_identical_nests(self.function, self._wholes, self.users)
         if is_large(self.function):
             for nest in rest:
-                if nest.calls:
-                    continue
-                call = outline(nest, self.users.own_slots(nest))
-                part = call.callee
-                name_arguments(part, [call.args])
+                part = outline(nest, self.users.own_slots(nest))
                 if nest.cost * COLD < self._cost:
                     for jump in nest.jumps:
                         self.set_loop_metadata(jump, SCALAR)

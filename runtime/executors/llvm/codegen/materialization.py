@@ -34,7 +34,6 @@ from .lazy_values import (
 from .llvm_types import Element, Register
 from .output_groups import output_groups
 from .parallel_loops import WAKES
-from .shared_nests import emit_nest
 from .use_lists import UseLists
 
 T = TypeVar("T")
@@ -242,16 +241,11 @@ class Values:
         if math.prod(shape) <= (UNROLLED if self.e.is_repeated else 1):
             self._fill_in_registers(wanted)
             return
-        e, spans = self.e, self.spans(shape, order or [node for node, _ in wanted])
-
-        def body(numbers: Sequence[Register]) -> None:
-            index = _index(shape, spans, numbers)
+        with self.loops(shape, order or [node for node, _ in wanted], each_once=True) as index:
             for node in order:
-                node.at(e, index)
+                node.at(self.e, index)
             for node, where in wanted:
-                e.store(node.dtype, where.address, index.flat(e), node.at(e, index))
-
-        emit_nest(e, sizes_of(shape, spans), body, each_once=True)
+                self.e.store(node.dtype, where.address, index.flat(self.e), node.at(self.e, index))
 
     def _fill_in_registers(self, wanted: Sequence[tuple[LazyValue, Buffer]]) -> None:
         shape = wanted[0][0].shape
@@ -279,8 +273,9 @@ class Values:
     ) -> Iterator[Index]:
         """Emit loops over all indices of a shape, collapsed as far as `nodes` allow."""
         spans = self.spans(shape, nodes)
-        with self.e.nest(sizes_of(shape, spans), threads=threads, each_once=each_once) as numbers:
-            yield _index(shape, spans, numbers)
+        counts = [math.prod(shape[a:b]) for a, b in spans]
+        with self.e.nest(counts, threads=threads, each_once=each_once) as numbers:
+            yield Index(shape, [(a, b, n) for (a, b), n in zip(spans, numbers, strict=True)])
 
     def store_outputs(self, outputs: Sequence[LazyValue], targets: Sequence[Buffer | None]) -> None:
         together: dict[tuple[int, ...], dict[LazyValue, Buffer]] = defaultdict(dict)
@@ -315,15 +310,6 @@ class Values:
         for node in self._stored[start:]:
             node.stand(None)
         del self._stored[start:]
-
-
-def sizes_of(shape: tuple[int, ...], spans: Sequence[tuple[int, int]]) -> list[int]:
-    """Return the trip counts of loops over these ranges of axes."""
-    return [math.prod(shape[a:b]) for a, b in spans]
-
-
-def _index(shape: tuple[int, ...], spans: Sequence[tuple[int, int]], numbers: Sequence[Register]) -> Index:
-    return Index(shape, [(a, b, n) for (a, b), n in zip(spans, numbers, strict=True)])
 
 
 def _is_of_lazy(node: LazyValue) -> bool:

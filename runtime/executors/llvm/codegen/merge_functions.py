@@ -26,12 +26,12 @@ from .outlining import (
     instructions_of,
     is_slot,
     name_arguments,
+    never_meet,
     new_part,
     replace_by,
-    slots_in,
 )
 
-WORTH = 9
+_WORTH = 9
 """Minimum number of instructions for which merging pays off: a copy loop has eight."""
 
 _SHORT = 64
@@ -45,31 +45,17 @@ _NAMED = re.compile(r"(loop|group)\d+")
 def merge_identical_nests(
     function: Any, nests: Sequence[OutermostLoopNest], users: Users
 ) -> list[OutermostLoopNest]:
-    """Merge the equal nests of a function into one function for each group; return the other nests.
-
-    Some nests may already be functions.
-    """
-    rest = {id(nest): nest for nest in pausing(nests) if nest.calls or _may_merge(nest, users)}
-    for some in _alike([*filter(_is_whole, rest.values())], _operations):
-        forms = [Form(nest, _slots(nest, users)) for nest in pausing(some)]
+    """Merge the equal nests of a function into one function for each group; return the other nests."""
+    rest = {
+        id(nest): nest for nest in pausing(nests) if len(_operations(nest)) >= _WORTH and users.is_apart(nest)
+    }
+    for some in _alike([*rest.values()], _operations):
+        forms = [Form(nest, users.own_slots(nest)) for nest in pausing(some)]
         for twins in _alike(forms, lambda form: form.key):
             _share(function, twins)
             for form in twins:
                 del rest[id(form.nest)]
     return [*rest.values()]
-
-
-def _may_merge(nest: OutermostLoopNest, users: Users) -> bool:
-    return len(_operations(nest)) >= WORTH and users.is_apart(nest)
-
-
-def _is_whole(nest: OutermostLoopNest) -> bool:
-    """Return whether a nest that is a function consists of its blocks and slots: no live-in slots are copied before."""
-    return not nest.calls or all(map(is_slot, nest.before.instructions[:-1]))
-
-
-def _slots(nest: OutermostLoopNest, users: Users) -> list[Any]:
-    return slots_in(nest.before) if nest.calls else users.own_slots(nest)
 
 
 class ParallelBodies:
@@ -101,7 +87,8 @@ class ParallelBodies:
 def _form_of_body(body: Any) -> tuple[Any, ...]:
     """Return what equal bodies have in common."""
     entry, *blocks, leave = body.blocks
-    form = Form(OutermostLoopNest(entry, blocks, leave), slots_in(entry))
+    slots = [each for each in entry.instructions if is_slot(each)]
+    form = Form(OutermostLoopNest(entry, blocks, leave), slots)
     loaded = [*body.args, *(each for each in entry.instructions if each.opname == "load")]
     return form.key, tuple(form.numbers), tuple(loaded.index(value) for value in form.given)
 
@@ -231,21 +218,6 @@ class Form:
         if instruction.opname == "getelementptr":
             instruction.pointer, *instruction.indices = operands
 
-    def called(self, part: Any, sizes: Sequence[Any]) -> list[Any]:
-        """Emit the calls of `part` that run the nest, with these sizes; return them."""
-        nest, calls = self.nest, []
-        for call in nest.calls:
-            place = dict(zip(nest.before.parent.args, call.args, strict=True))
-            b = ir().IRBuilder()
-            b.position_before(call)
-            calls.append(b.call(part, [*map(place.__getitem__, self.given), *sizes]))
-            b.remove(call)
-        if not nest.calls:
-            b = replace_by(nest.before)
-            calls.append(b.call(part, [*self.given, *sizes]))
-            b.branch(nest.after)
-        return calls
-
 
 def _operands(instruction: Any) -> list[Any]:
     """Return all operands of an instruction, including blocks."""
@@ -266,13 +238,12 @@ def _share(function: Any, forms: Sequence[Form]) -> None:
     kinds = [*(value.type for value in first.given), *[integer(64)] * len(sizes)]
     part = new_part(function.module, function.scope, kinds, "twins")
     part.attributes.add("noinline")
-    calls: list[Any] = []
+    name_arguments(part, all(never_meet(form.given) for form in forms))
     for which, form in enumerate(forms):
-        counted = [integer(64)(column[which] // math.gcd(*column)) for column in sizes]
-        calls += form.called(part, counted)
-        if form.nest.calls:
-            del function.module.globals[form.nest.before.parent.name]
-        elif form is not first:
+        b = replace_by(form.nest.before)
+        b.call(part, [*form.given, *(integer(64)(column[which] // math.gcd(*column)) for column in sizes)])
+        b.branch(form.nest.after)
+        if form is not first:
             _forget(form)
 
     def with_sizes(b: Any) -> dict[Any, Any]:
@@ -284,7 +255,6 @@ def _share(function: Any, forms: Sequence[Form]) -> None:
         return dict(zip(first.given, part.args, strict=False))
 
     fill(part, first.nest, first.slots, with_sizes)
-    name_arguments(part, [call.args for call in calls])
 
 
 def _counted(b: Any, sizes: Sequence[int], given: Any) -> Any:

@@ -24,15 +24,13 @@ LARGE = 250
 class OutermostLoopNest(NamedTuple):
     """A loop nest that is in no other loop nest: the block before it, its blocks, and the block after it.
 
-    `cost` is the number of instructions that it runs, where the nest runs once. A nest that is the body of a function
-    has the `calls` of it.
+    `cost` is the number of instructions that it runs, where the nest runs once.
     """
 
     before: Any
     blocks: Sequence[Any]
     after: Any
     cost: float = math.inf
-    calls: Sequence[Any] = ()
 
     @property
     def jumps(self) -> list[Any]:
@@ -86,11 +84,6 @@ class SlotUses:
 def is_slot(value: Any) -> bool:
     """Return whether a value is the address of a stack slot."""
     return getattr(value, "opname", None) == "alloca"
-
-
-def slots_in(entry: Any) -> list[Any]:
-    """Return the stack slots of the function with this entry block."""
-    return [each for each in entry.instructions if is_slot(each)]
 
 
 def captured(blocks: Sequence[Any], slots: set[Any]) -> list[Any]:
@@ -179,21 +172,21 @@ def is_large(function: Any) -> bool:
 
 
 def outline(nest: OutermostLoopNest, slots: Sequence[Any]) -> Any:
-    """Move a nest, with the slots that only it uses, to a new function; return the call of it in the nest's place."""
+    """Move a nest, with the slots that only it uses, to a new function that is called instead; return the function."""
     function = nest.before.parent
     given = captured(nest.blocks, set(slots))
     part = new_part(function.module, function.scope, [value.type for value in given], "nest")
     part.attributes.add("noinline")
+    name_arguments(part, never_meet(given))
     b = replace_by(nest.before)
-    call = b.call(part, given)
+    b.call(part, given)
     b.branch(nest.after)
     fill(part, nest, slots, lambda _: dict(zip(given, part.args, strict=True)))
-    return call
+    return part
 
 
-def name_arguments(part: Any, calls: Iterable[Sequence[Any]]) -> None:
-    """Name the arguments of a function that is called with these; LLVM may then see that addresses never alias."""
-    are_apart = all(map(never_meet, calls))
+def name_arguments(part: Any, are_apart: bool) -> None:
+    """Name the arguments of a function; with `are_apart`, none of its addresses aliases another one."""
     for argument in part.args:
         argument.name = "given"
         if argument.type == pointer() and are_apart:
@@ -201,9 +194,8 @@ def name_arguments(part: Any, calls: Iterable[Sequence[Any]]) -> None:
 
 
 def never_meet(given: Iterable[Any]) -> bool:
-    """Return whether all addresses are different buffers, which never alias."""
-    addresses = [value for value in given if value.type == pointer()]
-    return len(set(map(id, addresses))) == len(addresses) and all(map(_is_buffer, addresses))
+    """Return whether all addresses are buffers, so that different addresses never alias."""
+    return all(map(_is_buffer, (value for value in given if value.type == pointer())))
 
 
 def _is_buffer(address: Any) -> bool:

@@ -90,18 +90,12 @@ def taken_apart(
     emitter.slot_uses.forget(first)
     _bound(number, part.blocks[0], begin, end)
     b = replace_by(before)
-    run = call_part(emitter, b, part, around_them, [integer(64)(x) for x in (rounds, count(), int(wakes))])
-    b.branch(after)
-    return run
-
-
-def call_part(emitter: Any, b: Any, part: Any, live_in: Sequence[Any], numbers: Sequence[Any]) -> Any:
-    """Emit the call that runs a part in the thread pool, with these live-in values; return the call."""
-    memory = emitter.slot(integer(64), max(len(live_in), 1))
-    for position, value in enumerate(live_in):
+    memory = emitter.slot(integer(64), max(len(around_them), 1))
+    for position, value in enumerate(around_them):
         b.store(value, b.gep(memory, [integer(64)(8 * position)], source_etype=integer(8)))
-    run = b.call(runner(emitter), [part, memory, *numbers])
-    run.live_in = live_in  # before buffer assignment
+    arguments = [part, memory, *map(integer(64), (rounds, count(), int(wakes)))]
+    run = b.call(runner(emitter), arguments)
+    b.branch(after)
     return run
 
 

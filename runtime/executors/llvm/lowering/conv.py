@@ -14,7 +14,6 @@ element runs on each block before the next one is computed (blockwise.py).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 from .... import dtypes
 from ....ir.graph import Operation
@@ -29,7 +28,6 @@ from ..codegen.llvm_types import Register, integer
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError, lowers, site_of
 from ..codegen.scalar_builder import counted
-from ..codegen.shared_nests import emit_nest
 from . import conv_by_channel as by_channel
 from . import conv_by_offset, conv_one_matrix, conv_winograd
 from .blas_calls import Matrix, multiply_add, one_thread
@@ -190,11 +188,9 @@ def _filter_gradient(region: Region, setting: Setting, x: Buffer, dy: Buffer) ->
     scratch = Scratch(e, piece + windows.matrix_bytes(blocks), count * pieces)
     each //= pieces
     work = rows * inside * given // (8 * count * pieces)
-
-    def body(place_of_part: Sequence[Register]) -> None:
-        part, columns = place_of_part
+    with one_thread(e), e.nest([count, pieces], inner=work) as (part, columns), scratch.claimed() as memory:
         start, end = (e.over(e.times(n, blocks.count), count)[0] for n in (part, e.plus(part, e.word(1))))
-        with scratch.claimed() as memory, e.nest([counted(e.minus(end, start))], parallel=False) as (number,):
+        with e.nest([counted(e.minus(end, start))], parallel=False) as (number,):
             block = blocks.at(e, e.plus(start, number))
             place = windows.piece(e, x, block, blocks, memory)
             adds = e.b.icmp_unsigned("!=", number, e.word(0))
@@ -208,9 +204,6 @@ def _filter_gradient(region: Region, setting: Setting, x: Buffer, dy: Buffer) ->
                     Matrix(beyond(e, total, e.plus(e.times(part, inside * given), column)), given),
                     adds,
                 )  # fmt: skip
-
-    with one_thread(e):
-        emit_nest(e, [count, pieces], body, inner=work)
     if count == 1:
         return total.also((inside, given), is_own=True)
     return reduced(region, total, sums(dtype), [0], (inside, given), dtype)

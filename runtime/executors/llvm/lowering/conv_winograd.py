@@ -22,7 +22,6 @@ from ..codegen.lazy_values import Buffer, Index
 from ..codegen.llvm_types import Element, Register
 from ..codegen.region_lowering import Region
 from ..codegen.scalar_builder import counted
-from ..codegen.shared_nests import emit_nest
 from .blas_calls import multiply_add, one_thread
 from .conv_tiles import BlockMemory, TiledWindows, Tiles, matrix_at, places
 from .conv_windows import PART_BYTES, PARTS, BlockwiseConvolution, Windows
@@ -129,18 +128,13 @@ def filter_gradient(region: Region, windows: Windows, x: Buffer, dy: Buffer) -> 
     total = Buffer.new(e, dtype, (count, numbers, taken * given))
     scratch = Scratch(e, BlockMemory(tiled, given, blocks).bytes, count)
     work = math.prod(windows.result_sizes) * taken * given * tiled.depth // (2 * count)
-
-    def body(parts: Sequence[Register]) -> None:
-        (part,) = parts
+    with one_thread(e), e.nest([count], inner=work) as (part,), scratch.claimed() as memory:
         start, end = (e.over(e.times(n, blocks.count), count)[0] for n in (part, e.plus(part, e.word(1))))
         own = Buffer(dtype, (numbers, taken, given), beyond(e, total, e.times(part, numbers * taken * given)))
-        with scratch.claimed() as memory, e.nest([counted(e.minus(end, start))], parallel=False) as (number,):
+        with e.nest([counted(e.minus(end, start))], parallel=False) as (number,):
             block = blocks.at(e, e.plus(start, number))
             tiles = Tiles(e, tiled, given, dtype, block, blocks, memory)
             _add_block(tiles, x, dy, own, number)
-
-    with one_thread(e):
-        emit_nest(e, [count], body, inner=work)
     sum = region.stored(reduced(region, total, sums(dtype), [0], (numbers, taken * given), dtype))
     return _transformed_matrices(e, sum, list(zip(*_FILTER, strict=True)), taken, given)
 
@@ -172,17 +166,13 @@ def _transformed_matrices(e: Emitter, source: Buffer, left: Coefficients, taken:
     dtype, size, given_numbers, numbers = source.dtype, taken * given, len(left[0]) ** 2, len(left) ** 2
     depth = math.prod(source.shape) // (given_numbers * size)
     found = Buffer.new(e, dtype, (depth * numbers * taken, given))
-
-    def body(place: Sequence[Register]) -> None:
-        plane, at = place
+    with e.nest([depth, size], inner=16) as (plane, at):
         first, target = (e.plus(e.times(plane, count * size), at) for count in (given_numbers, numbers))
         values = [
             e.load(dtype, source.address, e.plus(first, e.word(k * size))) for k in range(given_numbers)
         ]
         for k, value in enumerate(_transformed(e, left, values)):
             e.store(dtype, found.address, e.plus(target, e.word(k * size)), value)
-
-    emit_nest(e, [depth, size], body, inner=16)
     return found
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from typing import NamedTuple
 
 from .... import dtypes
@@ -20,7 +21,6 @@ from ..codegen.llvm_types import Element, Register, constant
 from ..codegen.parallel_loops import WAKES
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import site_of
-from ..codegen.shared_nests import emit_nest
 from .casts import converted
 from .matmul import beyond
 from .reduction_kinds import ReductionKind, get, new_slot, put
@@ -96,8 +96,7 @@ class ReductionNest(NamedTuple):
         kept = stored_too(region, order, node)
         ranges = [range(node.shape[axis]) for axis in axes]
         sizes = tuple(node.shape[axis] for axis in stays)
-
-        def body(outer: Sequence[Register]) -> None:
+        with e.nest(sizes, inner=math.prod(map(len, ranges)), each_once=bool(kept)) as outer:
             found = constant(kind.wide, kind.start)
             for numbers in itertools.product(*ranges):
                 at = dict(zip([*stays, *axes], [*outer, *map(e.word, numbers)], strict=True))
@@ -105,8 +104,6 @@ class ReductionNest(NamedTuple):
                 found = kind.combine(e, found, element_of(e, node, kind, order, kept, index))
             value = converted(e, found, kind.wide, where.dtype)
             e.store(where.dtype, where.address, Index.of(sizes, outer).flat(e), value)
-
-        emit_nest(e, sizes, body, inner=math.prod(map(len, ranges)), each_once=bool(kept))
         region.keep(kept)
 
     def accumulate_by_rows(self) -> None:
@@ -124,20 +121,21 @@ class ReductionNest(NamedTuple):
         parts = 1 if outer else _parts(node, rows, where)
         is_direct = parts == 1 and where.dtype is kind.wide
         totals = where if is_direct else Buffer.new(e, kind.wide, (parts, *where.shape))
-        accumulate = _in_slots if self._is_narrow(rest) else _in_memory
-        work = math.prod(_counts(node, [first, *others, *rest]))
-
-        def in_part(numbers: Sequence[Register]) -> None:
-            (part,) = numbers
+        in_parts = e.nest([parts], inner=node.size // parts, each_once=each_once)
+        with in_parts if parts > 1 else nullcontext([e.word(0)]) as (part,):
             start = e.over(e.times(part, rows), parts)[0]
             end = e.over(e.times(e.plus(part, e.word(1)), rows), parts)[0]
             base = e.times(part, where.size)
             count = Size.of(e.minus(end, start)) if parts > 1 else rows
             counts = [count, *_counts(node, others)]
-            if accumulate is _in_memory:
+            work = math.prod(_counts(node, [first, *others, *rest]))
+            accumulate = self._in_slots if self._is_narrow(rest) else self._in_memory
+            if accumulate == self._in_memory:
                 _clear(e, kind, totals, base, where.size)
+            kept_axes = e.nest(_counts(node, outer), inner=work, each_once=each_once)
+            no_axes: nullcontext[list[Register]] = nullcontext([])
+            with kept_axes if outer else no_axes as around:
 
-            def along(around: Sequence[Register]) -> None:
                 def results(inner: Sequence[Register]) -> dict[Span, Register]:
                     return dict(zip([*outer, *rest], [*around, *inner], strict=True))
 
@@ -148,17 +146,7 @@ class ReductionNest(NamedTuple):
                 def place(inner: Sequence[Register]) -> Register:
                     return e.plus(base, _position(e, node, results(inner)))
 
-                accumulate(e, kind, totals, counts, _counts(node, rest), element, place, each_once)
-
-            if outer:
-                emit_nest(e, _counts(node, outer), along, inner=work, each_once=each_once)
-            else:
-                along([])
-
-        if parts > 1:
-            emit_nest(e, [parts], in_part, inner=node.size // parts, each_once=each_once)
-        else:
-            in_part([e.word(0)])
+                accumulate(totals, counts, _counts(node, rest), element, place, each_once)
         region.keep(kept)
         if not is_direct:
             self._combine(totals)
@@ -176,18 +164,46 @@ class ReductionNest(NamedTuple):
         sizes = _counts(self.node, rest)
         return not is_sized(tuple(sizes)) and math.prod(sizes) <= _NARROW and self.node.cost <= _CHEAP
 
+    def _in_memory(
+        self, totals: Buffer, counts: Sequence[int], rest: Sequence[int], element: FindElement, place: FindPlace,
+        each_once: bool,
+    ) -> None:  # fmt: skip
+        """Add rows to accumulators in memory."""
+        e, kind = self.region.e, self.kind
+        work = math.prod(map(typical, rest))
+        with (
+            e.nest(counts, parallel=False, inner=work, each_once=each_once) as over,
+            e.nest(rest, each_once=True) as inner,
+        ):
+            value, number = element(over, inner), place(inner)
+            found = e.load(kind.wide, totals.address, number)
+            e.store(kind.wide, totals.address, number, kind.combine(e, found, value))
+
+    def _in_slots(
+        self, totals: Buffer, counts: Sequence[int], rest: Sequence[int], element: FindElement, place: FindPlace,
+        each_once: bool,
+    ) -> None:  # fmt: skip
+        """Add rows to accumulators in registers, and store these after the last row."""
+        e, kind = self.region.e, self.kind
+        columns = [list(map(e.word, numbers)) for numbers in itertools.product(*map(range, rest))]
+        slots = [new_slot(e, kind.wide, kind.start) for _ in columns]
+        with e.nest(counts, parallel=False, each_once=each_once) as over:
+            for slot, inner in zip(slots, columns, strict=True):
+                put(e, slot, kind.combine(e, get(e, kind.wide, slot), element(over, inner)))
+        for slot, inner in zip(slots, columns, strict=True):
+            e.store(kind.wide, totals.address, place(inner), get(e, kind.wide, slot))
+
     def accumulate_in_registers(self) -> None:
         """Reduce into a register per result, if the last axis is reduced."""
         region, node, kind, axes, stays, order, where = self
         e = region.e
         kept = stored_too(region, order, node)
+        slot = new_slot(e, kind.wide)
         spans = region.spans(node.shape, [node, *order])
         around, reduced = _joined(stays, spans), _joined(axes, spans)
         rounds = math.prod(node.shape[axis] for axis in axes)
-
-        def body(outer: Sequence[Register]) -> None:
+        with e.nest(_counts(node, around), inner=rounds) as outer:
             results = dict(zip(around, outer, strict=True))
-            slot = new_slot(e, kind.wide)
             put(e, slot, constant(kind.wide, kind.start))
             with e.nest(_counts(node, reduced)) as inner:
                 index = _index(node, results | dict(zip(reduced, inner, strict=True)))
@@ -195,39 +211,7 @@ class ReductionNest(NamedTuple):
                 put(e, slot, kind.combine(e, get(e, kind.wide, slot), element))
             value = converted(e, get(e, kind.wide, slot), kind.wide, where.dtype)
             e.store(where.dtype, where.address, _position(e, node, results), value)
-
-        emit_nest(e, _counts(node, around), body, inner=rounds)
         region.keep(kept)
-
-
-def _in_memory(
-    e: Emitter, kind: ReductionKind, totals: Buffer, counts: Sequence[int], rest: Sequence[int],
-    element: FindElement, place: FindPlace, each_once: bool,
-) -> None:  # fmt: skip
-    """Add rows to accumulators in memory."""
-
-    def body(over: Sequence[Register]) -> None:
-        with e.nest(rest, each_once=True) as inner:
-            value, number = element(over, inner), place(inner)
-            found = e.load(kind.wide, totals.address, number)
-            e.store(kind.wide, totals.address, number, kind.combine(e, found, value))
-
-    work = math.prod(map(typical, rest))
-    emit_nest(e, counts, body, parallel=False, inner=work, each_once=each_once)
-
-
-def _in_slots(
-    e: Emitter, kind: ReductionKind, totals: Buffer, counts: Sequence[int], rest: Sequence[int],
-    element: FindElement, place: FindPlace, each_once: bool,
-) -> None:  # fmt: skip
-    """Add rows to accumulators in registers, and store these after the last row."""
-    columns = [list(map(e.word, numbers)) for numbers in itertools.product(*map(range, rest))]
-    slots = [new_slot(e, kind.wide, kind.start) for _ in columns]
-    with e.nest(counts, parallel=False, each_once=each_once) as over:
-        for slot, inner in zip(slots, columns, strict=True):
-            put(e, slot, kind.combine(e, get(e, kind.wide, slot), element(over, inner)))
-    for slot, inner in zip(slots, columns, strict=True):
-        e.store(kind.wide, totals.address, place(inner), get(e, kind.wide, slot))
 
 
 def _parts(node: LazyValue, rows: int, where: Buffer) -> int:

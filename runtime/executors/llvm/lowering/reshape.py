@@ -17,7 +17,6 @@ from ..codegen.lazy_values import Buffer, Index, IndexMap, LazyValue, Shape
 from ..codegen.llvm_types import ComplexPair, Element, Register, integer
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError, lowers
-from ..codegen.shared_nests import emit_nest
 from .casts import converted
 from .fill import asked_shape, shape_of, size_at
 
@@ -301,19 +300,23 @@ def joined(region: Region, nodes: Sequence[LazyValue], axis: int, shape: Shape) 
     for node in nodes:
         if node.size:
             region.prepared([node])
-            emit_nest(e, node.shape, functools.partial(_write_joined, e, node, where, axis, begin))
+            with region.loops(node.shape, [Whole(node)]) as index:
+                coordinates = index.coordinates(e)
+                coordinates[axis] = e.plus(coordinates[axis], e.word(begin))
+                target = Index.of(shape, coordinates).flat(e)
+                e.store(dtype, where.address, target, node.at(e, index))
         begin += node.shape[axis]
     return where
 
 
-def _write_joined(
-    e: Emitter, node: LazyValue, where: Buffer, axis: int, begin: int, numbers: Sequence[Register]
-) -> None:
-    """Emit the computation of an element, and store it that many places further along an axis."""
-    coordinates = [*numbers]
-    coordinates[axis] = e.plus(coordinates[axis], e.word(begin))
-    target = Index.of(where.shape, coordinates).flat(e)
-    e.store(where.dtype, where.address, target, node.at(e, Index.of(node.shape, numbers)))
+class Whole(LazyValue):
+    """A node whose index is needed along each axis."""
+
+    def __init__(self, node: LazyValue) -> None:
+        super().__init__(node.dtype, node.shape)
+
+    def cuts(self) -> frozenset[int]:
+        return frozenset(range(1, len(self.shape)))
 
 
 def known(operation: Operation, number: int) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
