@@ -6,9 +6,10 @@ import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import agc.runtime as runtime
 import numpy as np
 
-from ... import nest, random, raw_ops
+from ... import nest, random
 from ...config import optimizer
 from ...control_flow.functional_api import cond
 from ...control_flow.switch_case import case
@@ -201,7 +202,7 @@ def pfor(loop_fn: Callable[[Tensor], Any], iters: Any, **kwargs: Any) -> Any:
 
 def prevent_gradient(input: Any, message: str = "", name: str | None = None) -> Any:
     """Return `input`, which has no derivative: LookupError with this message where one is taken."""
-    return raw_ops.PreventGradient(input=input, message=message, name=name)
+    return runtime.raw_ops.PreventGradient(input=input, message=message, name=name)
 
 
 def parameterized_truncated_normal(
