@@ -83,7 +83,8 @@ def _named_extension(spec: ExtensionTypeSpec) -> str:
 def _kind(spec: TypeSpec) -> str:
     name = type(spec).__name__
     if name not in SPECS or _class(name) is not type(spec):
-        raise ValueError(f"values of the kind {name} cannot be saved: pass their tensors instead")
+        kind = spec.value_type.__name__
+        raise ValueError(f"values of the kind {kind} cannot be saved: pass their tensors instead")
     return name
 
 

@@ -26,6 +26,7 @@ from ..core.tensor_array import TensorArray
 from ..core.tensor_spec import TensorSpec
 from ..core.type_spec import TypeSpec
 from ..core.variable import Variable
+from ..core.variable_spec import VariableSpec
 from ..ir.builder import Builder, current
 from ..ir.graph import Graph, Operand
 from ..ir.value_types import AnySpec
@@ -147,6 +148,10 @@ def _composite_input(path: str, spec: TypeSpec, builder: Builder) -> Any:
 def _component(path: str, part: Any, builder: Builder) -> Any:
     if isinstance(part, Reference):
         return part.deref()
+    if isinstance(part, VariableSpec):
+        raise TypeError(
+            f"{path} is a variable, which a spec cannot name: trace with the composite that holds it"
+        )
     return (_composite_input if components.is_composite_spec(part) else _input)(path, part, builder)
 
 

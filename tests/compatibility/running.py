@@ -12,6 +12,9 @@ from .suites import Suite
 HERE = Path(__file__).parent
 TYPINGS = HERE.parent.parent / "typings"
 
+LEFT_ALONE = "tensorflow_probability"
+"""Packages that TensorFlow does not convert, and agc neither where they are usually installed."""
+
 SUITE_LIMIT = 3600
 SCRIPT_LIMIT = 300
 
@@ -69,7 +72,7 @@ def _environment(suite: Suite, side: Side, cache: Path, file: Path) -> dict[str,
         **{name: value for name, value in os.environ.items() if not name.startswith("AGC_")},
         **QUIET,
         **suite.environment,
-        **({"AGC_AS_TENSORFLOW": "1"} if side.is_agc else {}),
+        **({"AGC_AS_TENSORFLOW": "1", "AGC_DO_NOT_CONVERT": LEFT_ALONE} if side.is_agc else {}),
         **({"AGC_TESTS_OF_KERAS": "1"} if suite.root == "keras" else {}),
         "AGC_OUTCOMES": str(file),
         "PYTHONPATH": os.pathsep.join(paths),

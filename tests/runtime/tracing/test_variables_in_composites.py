@@ -128,3 +128,19 @@ def test_branches_and_loops_carry_lines_with_variables():
         return line(tf.constant(3.0))
 
     assert [float(f(tf.constant(positive), tf.constant(2))) for positive in (True, False)] == [9.0, 14.0]
+
+
+def test_a_spec_alone_does_not_name_the_variable():
+    at, _ = line_at()
+    spec = Line(tf.Variable(2.0), tf.constant(1.0))._type_spec
+    with pytest.raises(TypeError, match="line.slope is a variable, which a spec cannot name"):
+        at.get_concrete_function(spec, tf.constant(3.0))
+
+
+def test_a_function_of_composites_without_a_name_in_files_is_not_saved(tmp_path):
+    module = tf.Module()
+    module.at, _ = line_at()
+    module.v = tf.Variable(2.0)
+    module.at(Line(module.v, tf.constant(1.0)), tf.constant(3.0))
+    with pytest.raises(ValueError, match="'at' cannot be saved: values of the kind Line cannot be saved"):
+        tf.saved_model.save(module, tmp_path)
