@@ -36,6 +36,10 @@ KERAS = """
 
 TENSORLY = "contrib datasets decomposition metrics random regression solvers tenalg utils".split()  # noqa: SIM905
 
+GPFLOW = """
+    conditionals config covariances expectations experimental kernels likelihoods models optimizers posteriors utilities
+""".split()  # noqa: SIM905
+
 SOURCES = ("autoray==0.11.0", "deepxde==1.15.0", "opt_einsum==3.4.0")
 """Libraries whose tests or examples are in the source archive only."""
 
@@ -66,7 +70,8 @@ SUITES = {
         Suite("opt_einsum", ("opt_einsum-3.4.0/opt_einsum/tests",), "sources", environment=ONLY_TENSORFLOW),
         Suite("tensorflow_probability/distributions", ("programs/probability_distributions.py",), "own"),
         Suite("tensorflow_probability/inference", ("programs/probability_inference.py",), "own"),
-        Suite("gpflow", ("tests/gpflow",), environment=IN_NAMESPACE),
+        *(Suite(f"gpflow/{name}", (f"tests/gpflow/{name}",), environment=IN_NAMESPACE) for name in GPFLOW),
+        Suite("gpflow/files", ("tests/gpflow/test_*.py",), environment=IN_NAMESPACE),
         Suite("deepxde/forward", ("deepxde-1.15.0/examples/pinn_forward/*.py",), "sources", True, DEEPXDE),
         Suite("deepxde/inverse", ("deepxde-1.15.0/examples/pinn_inverse/*.py",), "sources", True, DEEPXDE),
         Suite("deepxde/function", ("deepxde-1.15.0/examples/function/*.py",), "sources", True, DEEPXDE),

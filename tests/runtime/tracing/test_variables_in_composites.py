@@ -133,7 +133,7 @@ def test_branches_and_loops_carry_lines_with_variables():
 def test_a_spec_alone_does_not_name_the_variable():
     at, _ = line_at()
     spec = Line(tf.Variable(2.0), tf.constant(1.0))._type_spec
-    with pytest.raises(TypeError, match="line.slope is a variable, which a spec cannot name"):
+    with pytest.raises(TypeError, match=r"line\.slope is a variable, which a spec cannot name"):
         at.get_concrete_function(spec, tf.constant(3.0))
 
 
