@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
+from .. import dtypes, nest
 from ..composite.indexed_slices import IndexedSlices
 from ..core.shapes import TensorShape
+from ..core.tensor import Tensor
+from ..core.variable import Variable
 from ..ragged.tensor import RaggedTensor
 from ..sparse.dense_conversion import to_dense
 from ..sparse.tensor import SparseTensor
@@ -32,7 +34,7 @@ class ArrayAssertions(unittest.TestCase):
         """Return a tensor or Python value as an array. Raises TypeError for a ragged one. Functions are not called."""
         if type(value) in (list, tuple) and any(map(callable, value)):
             return np.asarray(value)
-        value = value if callable(value) else self.evaluate(value)
+        value = value if callable(value) else self._evaluated(value)
         if isinstance(value, IndexedSlices):
             raise TypeError("the assertion takes dense values: compare `values` and `indices`")
         if isinstance(value, SparseTensor):
@@ -44,6 +46,15 @@ class ArrayAssertions(unittest.TestCase):
         if isinstance(value, (list, tuple)):
             value = [self._array(item) for item in value]
         return np.asarray(value)
+
+    def _evaluated(self, value: Any) -> Any:
+        """Return a nest with the values of its tensors. The session of a graph evaluates tensors only."""
+        leaves = nest.flatten(value)
+        tensors = {i: leaf for i, leaf in enumerate(leaves) if _is_evaluated(leaf)}
+        if not tensors:
+            return value
+        found = dict(zip(tensors, self.evaluate([*tensors.values()]), strict=True))
+        return nest.pack_sequence_as(value, [found.get(i, leaf) for i, leaf in enumerate(leaves)])
 
     def assertAllClose(
         self, a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-6, msg: str | None = None
@@ -217,6 +228,10 @@ class ArrayAssertions(unittest.TestCase):
             r"Incompatible shapes|Dimensions must be equal|required broadcastable shapes|not broadcast"
         )
         return self.assertRaisesRegex(exception_type, pattern)
+
+
+def _is_evaluated(leaf: Any) -> bool:
+    return isinstance(leaf, (Tensor, Variable)) or nest.is_composite(leaf)
 
 
 def _opened(value: Any) -> Any:

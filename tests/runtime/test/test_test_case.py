@@ -178,6 +178,18 @@ def test_graphs_are_evaluated_in_a_session(case):
             assert case.evaluate(v) == 3.0
 
 
+def test_assertions_in_a_graph_take_python_values(case):
+    with tf.Graph().as_default():
+        x = tf.constant([2.5, 1.0])
+        with case.cached_session() as session:
+            case.assertAllClose([2.5, 1.0], x)
+            case.assertAllEqual([x, [2.5, 1.0]], np.array([[2.5, 1.0]] * 2))
+            found = session.run(x)
+            with pytest.raises(AssertionError):
+                case.assertAllClose([2.5, 2.0], x)
+        case.assertAllClose([2.5, 1.0], found)  # no session is needed
+
+
 def test_each_test_begins_with_the_same_random_numbers():
     drawn = []
 
