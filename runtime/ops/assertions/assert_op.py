@@ -15,10 +15,12 @@ from ...core.export import export
 from ...core.tensor import Tensor
 from ...ir.builder import current
 from ..arrays.reshape import reshape
+from ..framework.effects_as_operations import returns_operation
 from ..state import print_and_assert
 
 
 @export("debugging.Assert", "Assert")
+@returns_operation
 def Assert(condition: Any, data: Any, summarize: int | None = None, name: str | None = None) -> None:
     """Raise InvalidArgumentError with `data` unless `condition` is true; in a graph at each run.
 

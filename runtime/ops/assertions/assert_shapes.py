@@ -15,7 +15,9 @@ from ...core.conversion import convert_to_tensor
 from ...core.export import export
 from ...core.tensor import EagerTensor, Tensor
 from ..arrays import shape_ops
+from ..framework.effects_as_operations import returns_operation
 from ..math import comparison
+from ..reduce import reductions
 from .assert_op import called, require
 from .static_assertions import check_rank
 
@@ -28,6 +30,7 @@ class _Size(NamedTuple):
 
 
 @export("debugging.assert_shapes")
+@returns_operation
 def assert_shapes(
     shapes: Any,
     data: Any = None,
@@ -42,7 +45,7 @@ def assert_shapes(
     Args:
         shapes: (tensor, shape) pairs, or a dict of them. The shape is a list, tuple or string of sizes: an int,
             a symbol that denotes the same size everywhere, or None (or ".") for any. `...` (or "*") at its start
-            matches any number of sizes. A shape of one size also matches a scalar.
+            matches any number of sizes. A shape of one size also matches a scalar, and `()` means the same as `(1,)`.
         data: the values that a failure shows in place of the shape when the graph runs.
         summarize: the number of elements shown, 3 by default.
         message: the beginning of the error message.
@@ -58,9 +61,7 @@ def assert_shapes(
         if shape is None:
             continue
         tensor = convert_to_tensor(given)
-        sizes = _sizes(tensor, shape)
-        if not sizes:
-            continue
+        sizes = _sizes(tensor, shape) or [1]
         is_open = sizes[0] is Ellipsis
         _rank_fits(tensor, sizes, is_open, message)
         for index, wanted in _wanted(sizes, is_open):
@@ -121,7 +122,10 @@ def _size_of(tensor: Tensor, index: int, scalar_is_one: bool) -> Any:
         return 1
     if tensor.shape.rank is not None and tensor.shape[index] is not None:
         return tensor.shape[index]
-    return shape_ops.shape(tensor)[index]
+    sizes = shape_ops.shape(tensor)
+    return (
+        reductions.reduce_prod(sizes[:1]) if scalar_is_one else sizes[index]
+    )  # the product of no sizes is 1
 
 
 def _check_size(

@@ -20,12 +20,14 @@ from ...core.export import export
 from ...core.tensor import EagerTensor, Tensor
 from ..arrays import shape_ops
 from ..arrays.concat_split import stack
+from ..framework.effects_as_operations import returns_operation
 from ..math import comparison
 from ..reduce import reductions
 from .assert_op import name_of, require
 
 
 @export("debugging.assert_rank", "assert_rank")
+@returns_operation
 def assert_rank(x: Any, rank: Any, message: str | None = None, name: str | None = None) -> None:
     """Raise ValueError unless `x` has this rank; for an unknown rank, InvalidArgumentError when the graph runs.
 
@@ -40,6 +42,7 @@ def assert_rank(x: Any, rank: Any, message: str | None = None, name: str | None 
 
 
 @export("debugging.assert_rank_at_least")
+@returns_operation
 def assert_rank_at_least(x: Any, rank: Any, message: str | None = None, name: str | None = None) -> None:
     """Raise ValueError unless the rank of `x` is at least `rank`; otherwise as `assert_rank`.
 
@@ -50,6 +53,7 @@ def assert_rank_at_least(x: Any, rank: Any, message: str | None = None, name: st
 
 
 @export("debugging.assert_rank_in")
+@returns_operation
 def assert_rank_in(x: Any, ranks: Iterable[Any], message: str | None = None, name: str | None = None) -> None:
     """Raise ValueError unless `x` has one of these ranks; otherwise as `assert_rank`.
 
@@ -108,6 +112,7 @@ def assert_scalar(tensor: Any, message: str | None = None, name: str | None = No
 
 
 @export("debugging.assert_integer")
+@returns_operation
 def assert_integer(x: Any, message: str | None = None, name: str | None = None) -> None:
     """Raise TypeError unless `x` has an integer dtype.
 
@@ -123,6 +128,7 @@ def assert_integer(x: Any, message: str | None = None, name: str | None = None) 
 
 
 @export("debugging.assert_type")
+@returns_operation
 def assert_type(tensor: Any, tf_type: Any, message: str | None = None, name: str | None = None) -> None:
     """Raise TypeError unless `tensor` has this dtype.
 

@@ -17,6 +17,7 @@ from ...core.conversion import convert_to_tensor
 from ...core.export import export
 from ...core.tensor import EagerTensor, Tensor
 from ...ir.builder import current, eagerly
+from ..framework.effects_as_operations import returns_operation
 from ..math import comparison
 from ..math.elementwise import abs as absolute
 from ..reduce import reductions
@@ -47,6 +48,7 @@ class UnaryAssertion(Protocol):
 
 
 def _binary(name: str, sign: str, holds: Holds) -> BinaryAssertion:
+    @returns_operation
     def check(
         x: Any, y: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
     ) -> None:
@@ -74,6 +76,7 @@ def _binary(name: str, sign: str, holds: Holds) -> BinaryAssertion:
 
 
 def _unary(name: str, sign: str, holds: Holds) -> UnaryAssertion:
+    @returns_operation
     def check(
         x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
     ) -> None:
@@ -167,6 +170,7 @@ assert_greater_equal = export("debugging.assert_greater_equal")(
 
 
 @export("debugging.assert_none_equal")
+@returns_operation
 def assert_none_equal(
     x: Any, y: Any, summarize: int | None = None, message: str | None = None, name: str | None = None
 ) -> None:
@@ -189,6 +193,7 @@ assert_non_positive = export("debugging.assert_non_positive")(
 
 
 @export("debugging.assert_near")
+@returns_operation
 def assert_near(
     x: Any,
     y: Any,

@@ -16,12 +16,14 @@ from ...core.export import export
 from ...core.tensor import Tensor
 from ...ir.builder import current
 from ...ir.tensor_placeholders import TensorMention
+from ..framework.effects_as_operations import returns_operation
 from . import print_and_assert
 
 _MARK = "\0"  # marks the position of a tensor while a text is put together
 
 
 @export("print")
+@returns_operation
 def print(  # TensorFlow's name
     *inputs: Any,
     output_stream: Any = None,

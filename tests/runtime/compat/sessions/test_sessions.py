@@ -468,3 +468,52 @@ def test_a_converted_function_may_call_one_that_begins_a_graph():
                 return float(session.run(result, {x: value}))
 
     assert tf.autograph.to_graph(lambda value: run(value))(-2.5) == 2.5
+
+
+CHECKS = {
+    "greater": lambda x: tf.debugging.assert_greater(x, 1.0),
+    "v1": lambda x: v1.assert_greater(x, 1.0),
+    "positive": lambda x: tf.debugging.assert_positive(x - 1.0),
+    "near": lambda x: tf.debugging.assert_near(x, 2.0),
+    "none_equal": lambda x: tf.debugging.assert_none_equal(x, 0.0),
+    "rank": lambda x: tf.debugging.assert_rank(x, 0),
+    "shapes": lambda x: tf.debugging.assert_shapes([(x, ())]),
+    "Assert": lambda x: tf.debugging.Assert(tf.reduce_all(x > 1.0), [x]),
+}
+
+
+class TestFunctionsWithEffects:
+    @pytest.mark.parametrize("name", CHECKS)
+    def test_assertions_run_before_what_depends_on_them(self, graph, name):
+        x = v1.placeholder(tf.float32)
+        check = CHECKS[name](x)
+        with tf.control_dependencies([check]):
+            dependent = x * 3.0
+        free = x * 2.0
+        with v1.Session() as session:
+            assert session.run([dependent, check], {x: 2.0}) == [6.0, None]
+            for fetched in (dependent, check, tf.group(check)):
+                with pytest.raises(tf.errors.InvalidArgumentError):
+                    session.run(fetched, {x: [0.0, 0.0]})
+            assert session.run(free, {x: [0.0, 0.0]}).tolist() == [0.0, 0.0]
+
+    def test_facts_known_at_once_make_operations_too(self, graph):
+        x = tf.constant([1, 2])
+        made = [tf.debugging.assert_rank(x, 1), tf.debugging.assert_integer(x), v1.assert_type(x, tf.int32)]
+        assert v1.Session().run(made) == [None] * 3
+
+    def test_prints_are_operations(self, graph, capsys):
+        x = v1.placeholder(tf.float32)
+        with tf.control_dependencies([tf.print("x is", x, output_stream=sys.stdout)]):
+            y = x + 1.0
+        assert v1.Session().run(y, {x: 2.0}) == 3.0
+        assert capsys.readouterr().out == "x is 2\n"
+
+    def test_other_code_gets_none(self):
+        @tf.function
+        def checked(x):
+            assert tf.debugging.assert_positive(x) is None
+            return x
+
+        assert checked(tf.constant(1)) == 1
+        assert tf.debugging.assert_positive(1) is None

@@ -1,5 +1,7 @@
 """tf.debugging and tf.Assert: the messages are those of TensorFlow 2.21, without its names of nodes."""
 
+import contextlib
+
 import agc.runtime as tf
 import numpy as np
 import pytest
@@ -260,3 +262,25 @@ def test_errors_are_made_as_in_tensorflow():
     assert tf.errors.OpError(None, None, "odd", 7).error_code == 7
     assert tf.errors.OutOfRangeError(node_def=None, op=None, message="end").message == "end"
     assert (tf.errors.OK, tf.errors.UNAUTHENTICATED) == (0, 16)
+
+
+@pytest.mark.parametrize("shape", [(), (1,), "N"])
+@pytest.mark.parametrize(
+    ("value", "fits"), [(1.0, True), ([1.0], True), ([0.0, 0.0], False), ([[1.0]], False)]
+)
+def test_an_empty_shape_or_one_size_mean_a_scalar_or_a_vector(shape, value, fits):
+    fits = fits or (shape == "N" and np.ndim(value) == 1)
+
+    @tf.function(input_signature=[tf.TensorSpec(None)])
+    def checked(x):
+        debugging.assert_shapes([(x, shape)])
+        return x
+
+    def eager(x):
+        debugging.assert_shapes([(x, shape)])
+
+    for function in (checked, eager):
+        with (
+            contextlib.nullcontext() if fits else pytest.raises((ValueError, tf.errors.InvalidArgumentError))
+        ):
+            function(tf.constant(value))
