@@ -258,6 +258,8 @@ def _from_numpy(array: np.ndarray[Any, Any], dtype: dtypes.DType | None) -> np.n
         if dtype not in (None, dtypes.string):
             raise _unfit(array, dtype)
         return _strings(array)
+    if array.dtype.kind in "mM" and dtype is not None and (dtype.is_integer or dtype.is_floating):
+        array = array.astype(np.int64)  # dates and durations, in their unit
     own = dtypes.as_dtype(array.dtype)
     if dtype is None or own is dtype:
         return np.array(array, own.numpy_dtype)  # a copy: the caller may write to the original later

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from ..core.conversion import convert_to_tensor
 from ..core.tensor import EagerTensor
 from ..executors import Runner
-from .cache_key import Identity, is_identified
+from .cache_key import Identity, is_identified, received
 from .flat_arguments import ARRAYS, IMMUTABLE, FlatArguments
 
 
@@ -68,7 +68,7 @@ def _general(
 
     def entry(leaves: Sequence[Any]) -> Any:
         for position, reference in known:
-            if reference() is not leaves[position]:
+            if reference() is not received(leaves[position]):
                 return MISSED
         arrays = [_array_of(leaves[index]) for index in taken]
         return finish(concrete.runner([*arrays, *references]))

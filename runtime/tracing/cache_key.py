@@ -5,7 +5,7 @@ Python numbers, strings    by type and value
 composite tensors          by their TypeSpec
 nests                      by structure, then leaf by leaf
 objects with a TraceType    by that
-variables, other objects   by identity
+variables, other objects   by identity; so is the instance of a method, unless its class compares by value
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from agc.autograph.staging import has_fields
 
 from .. import dtypes, nest
 from ..core import shapes
@@ -68,6 +69,12 @@ class Parameters:
 
     def values(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any, ...]:
         """Return the values of all parameters in order, with defaults. Raise TypeError as Python does."""
+        found = self._values_of(args, kwargs)
+        if self.are_of_method and found and _is_receiver(type(found[0])):
+            return Receiver(found[0]), *found[1:]
+        return found
+
+    def _values_of(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any, ...]:
         if not kwargs and self._simple and len(args) == self._count:
             return args
         if self._values is None:
@@ -103,7 +110,9 @@ class Parameters:
 
     def unbind(self, arguments: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Return the positional and keyword arguments that `bind` returns `arguments` for."""
-        bound = inspect.BoundArguments(self.signature, dict(arguments))
+        bound = inspect.BoundArguments(
+            self.signature, {name: received(arguments[name]) for name in arguments}
+        )
         return bound.args, bound.kwargs
 
     def places(self, count: int) -> list[str]:
@@ -129,12 +138,36 @@ def _binder(signature: inspect.Signature) -> Callable[..., tuple[Any, ...]]:
     return binder  # type: ignore[no-any-return]
 
 
+class Receiver:
+    """The instance of a method as an argument: a leaf, although its class has fields."""
+
+    __slots__ = ("target",)
+
+    def __init__(self, target: Any) -> None:
+        self.target = target
+
+    def __repr__(self) -> str:
+        return repr(self.target)
+
+
+def received(value: Any) -> Any:
+    """Return the instance of a `Receiver`; other values as they are."""
+    return value.target if type(value) is Receiver else value
+
+
+@functools.lru_cache(maxsize=1024)
+def _is_receiver(kind: Any) -> bool:
+    """Return whether a method takes an instance as it is: its class has fields, but compares by identity."""
+    return has_fields(kind) and kind.__eq__ is object.__eq__ and not hasattr(kind, "__tf_flatten__")
+
+
 class Identity:
     """A reference to an object, compared by identity. The reference is weak where Python allows that."""
 
     __slots__ = ("_id", "reference")
 
     def __init__(self, target: Any) -> None:
+        target = received(target)
         self._id = id(target)
         try:
             self.reference: Callable[[], Any] = weakref.ref(target)

@@ -19,7 +19,7 @@ from ..config import functions_run_eagerly
 from ..core.gc_pause import Pause
 from ..ir.builder import current, stack
 from .cache_entry import MISSED, build_entry
-from .cache_key import Identity, Parameters
+from .cache_key import Identity, Parameters, received
 from .concrete_function import ConcreteFunction
 from .fast_paths import FastPaths, build_fast_path
 from .flat_arguments import FlatArguments
@@ -225,7 +225,7 @@ class Dispatcher:
         else:
             with (
                 staging.live(),
-                api.converting_reachable(self.python_function, arguments),
+                api.converting_reachable(self.python_function, *map(received, arguments.values())),
                 api.checking_may_alias(),
             ):
                 code = api.convert(self.python_function, optional_features=self.options.features)

@@ -22,7 +22,7 @@ from ..composite import components
 from ..core.abstract_value import abstract_value_of
 from ..core.tensor import EagerTensor
 from ..core.type_spec import TypeSpec
-from .cache_key import is_identified, is_tensor_argument, key_of
+from .cache_key import is_identified, is_tensor_argument, key_of, received
 from .trace_type import TraceType
 
 IMMUTABLE = frozenset({bool, int, float, str, bytes, type(None)})
@@ -133,7 +133,7 @@ def _leaf_key(leaf: Any) -> Hashable:
         return kind, str(leaf) if leaf == 0 else leaf  # 0.0 and -0.0 are equal
     if issubclass(kind, ARRAYS):
         return kind, leaf.dtype, leaf.shape
-    return id(leaf) if is_identified(kind) else object()
+    return id(received(leaf)) if is_identified(kind) else object()
 
 
 def _count(structure: Any) -> int:

@@ -74,7 +74,7 @@ class TracedArguments:
         """Return the inputs of the graph among arguments by name. Raise TypeError if one does not fit."""
         found = []
         for name, traced, given in self._paired(arguments):
-            if name == self.receiver and isinstance(traced, Identity):
+            if isinstance(traced, Identity) and (name == self.receiver or traced.target is given):
                 continue
             if isinstance(traced, TensorSpec) and nest.is_nested(given):
                 found.append(self._checked_leaf(name, traced, given))

@@ -1,6 +1,8 @@
 """Objects of classes that the package attrs defines are nests, as in TensorFlow."""
 
 import dataclasses
+import gc
+import weakref
 
 import agc.runtime as tf
 import attr
@@ -142,3 +144,86 @@ def test_a_dataclass_below_an_attrs_class_has_the_fields_of_both():
     named = Named()
     named.low, named.high = 1, 2
     assert tf.nest.flatten(named) == [1, 2, 7]
+
+
+def kinds_compared_by_identity():
+    @dataclasses.dataclass(eq=False)
+    class OfDataclasses(Counts):
+        count: object
+
+    @attr.s(auto_attribs=True, eq=False)
+    class OfAttrs(Counts):
+        count: object
+
+    return [OfDataclasses, OfAttrs]
+
+
+class Counts:
+    traces = 0
+
+    @tf.function
+    def step(self):
+        self.count += 1
+        return self.count
+
+    @tf.function(reduce_retracing=True)
+    def plus(self, x):
+        self.traces += 1
+        return self.count + x
+
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.int32)])
+    def total(self, x):
+        return self.count + tf.reduce_sum(x)
+
+
+@pytest.mark.parametrize("kind", kinds_compared_by_identity())
+class TestReceiversComparedByIdentity:
+    def test_a_method_changes_its_instance_while_it_is_traced(self, kind):
+        counter = kind(1)
+        assert counter.step() == 2
+        assert (counter.count, int(counter.step()), counter.count) == (2, 2, 2)
+
+    def test_each_instance_has_its_traces(self, kind):
+        one, two = kind(1), kind(tf.constant(2))
+        assert [int(one.plus(1)), int(two.plus(1)), int(one.plus(1)), int(one.plus(1))] == [2, 3, 2, 2]
+        assert (one.traces, two.traces) == (1, 1)
+        assert [one.plus(tf.ones([n], tf.int32)).numpy().tolist() for n in (1, 2, 3)] == [
+            [2],
+            [2, 2],
+            [2, 2, 2],
+        ]
+        assert one.traces < 4
+        assert (int(one.total([1, 2])), int(two.total([1, 2]))) == (4, 5)
+
+    def test_concrete_functions_and_calls_in_other_functions(self, kind):
+        one = kind(1)
+        assert one.plus.get_concrete_function(tf.TensorSpec([], tf.int32))(tf.constant(5)) == 6
+        whole = kind.plus.get_concrete_function(one, tf.TensorSpec([], tf.int32))
+        assert whole(one, tf.constant(5)) == 6
+        assert whole(tf.constant(5)) == 6
+        with pytest.raises(TypeError):
+            whole(kind(2), tf.constant(5))
+        assert tf.function(lambda x: one.plus(x) * 2)(tf.constant(5)) == 12
+
+    def test_traces_do_not_keep_instances_alive(self, kind):
+        one = kind(1)
+        seen = weakref.ref(one)
+        for _ in range(3):
+            one.plus(tf.constant(1))
+        del one
+        gc.collect()
+        assert seen() is None
+
+
+def test_a_receiver_that_compares_by_value_is_taken_apart():
+    @attr.s(auto_attribs=True)
+    class Values(Counts):
+        count: object
+
+    assert [int(Values(tf.constant(n)).plus(1)) for n in (1, 2)] == [2, 3]
+    values = Values(1)
+    assert values.plus(1) == 2
+    values.count = 2
+    assert values.plus(1) == 3
+    with pytest.raises(ValueError, match="AGC292"):
+        values.step()

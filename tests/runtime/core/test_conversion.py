@@ -125,3 +125,14 @@ def test_the_shape_of_a_scalar_is_a_vector_of_integers() -> None:
     shape = tf.convert_to_tensor(tf.TensorShape([]))
     assert (shape.dtype, shape.shape.as_list()) == (tf.int32, [0])
     assert tf.zeros(shape).shape == []
+
+
+def test_dates_and_durations_are_numbers_of_their_unit():
+    dates = np.array(["2020-01-01", "1969-05-06"], "datetime64[D]")
+    assert tf.constant(dates, tf.int32).numpy().tolist() == [18262, -240]
+    assert tf.convert_to_tensor(dates[0], tf.int64).numpy() == 18262
+    assert tf.convert_to_tensor(dates - dates[0], tf.float32).numpy().tolist() == [0.0, -18502.0]
+    assert (tf.constant([1, 2]) + dates).numpy().tolist() == [18263, -238]
+    for dtype in (None, tf.string, tf.complex64):
+        with pytest.raises(TypeError):
+            tf.constant(dates, dtype)
