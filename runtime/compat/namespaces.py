@@ -25,6 +25,7 @@ _MOVED = {
     "reduce_logsumexp": "math.reduce_logsumexp",
     "matrix_inverse": "linalg.inv",
     "cholesky": "linalg.cholesky",
+    "nn.softmax_cross_entropy_with_logits_v2": "nn.softmax_cross_entropy_with_logits",
     "zeros_initializer": "initializers.Zeros",
     "ones_initializer": "initializers.Ones",
     "constant_initializer": "initializers.Constant",

@@ -92,6 +92,7 @@ nn.safe_embedding_lookup_sparse: embedding_weights sparse_ids sparse_weights com
 nn.sampled_softmax_loss: ?weights biases labels inputs num_sampled num_classes num_true sampled_values
  remove_accidental_hits ~partition_strategy name seed
 nn.separable_conv2d: input depthwise_filter pointwise_filter strides padding rate>dilations name data_format dilations
+nn.softmax_cross_entropy_with_logits_v2: labels logits axis name dim>axis
 nn.sparse_softmax_cross_entropy_with_logits: labels logits name
 nn.sufficient_statistics: x axes shift keep_dims>keepdims name keepdims
 nn.weighted_cross_entropy_with_logits: labels logits pos_weight name targets>labels

@@ -50,6 +50,19 @@ def test_v1_names_with_another_meaning_are_absent():
             at(path)
 
 
+def test_the_second_version_of_the_softmax_loss_has_a_gradient_for_its_labels():
+    labels, logits = tf.constant([[0.5, 0.5]]), tf.constant([[0.0, 0.0]])
+    for arguments in ({}, {"axis": 1}, {"dim": 1}):
+        with tf.GradientTape() as tape:
+            tape.watch(labels)
+            loss = v1.nn.softmax_cross_entropy_with_logits_v2(labels=labels, logits=logits, **arguments)
+        np.testing.assert_allclose(tape.gradient(loss, labels), [[np.log(2.0)] * 2], rtol=1e-6)
+    with tf.GradientTape() as tape:
+        tape.watch(labels)
+        loss = v1.nn.softmax_cross_entropy_with_logits(labels=labels, logits=logits)
+    assert tape.gradient(loss, labels) is None
+
+
 def test_moved_names_are_those_of_their_new_namespaces():
     assert v1.matrix_determinant is v1.linalg.det and v1.assert_near is v1.debugging.assert_near
     assert v1.spectral.fft is tf.signal.fft and v1.gfile.GFile is tf.io.gfile.GFile
