@@ -168,6 +168,25 @@ def test_eager_code_has_no_session(case):
             session.run(tf.constant(1))
 
 
+def test_the_session_of_a_whole_test_runs_eager_code(case):
+    with case.cached_session() as session:
+        assert session.run({"a": tf.constant(1), "b": [tf.Variable(2.0)]}) == {"a": 1, "b": [2.0]}
+        with pytest.raises(RuntimeError, match="eager"):
+            session.run(tf.constant(1), feed_dict={"x": 1})
+
+
+def test_test_session_is_no_test():
+    class Empty(tf.test.TestCase):
+        def test_graphs_run_in_a_session(self):
+            with tf.Graph().as_default(), self.test_session() as session:
+                assert session.run(tf.constant(1)) == 1
+
+    result = unittest.TestResult()
+    unittest.defaultTestLoader.loadTestsFromTestCase(Empty).run(result)
+    assert result.wasSuccessful()
+    assert [reason for _, reason in result.skipped] == ["Not a test."]
+
+
 def test_graphs_are_evaluated_in_a_session(case):
     with tf.Graph().as_default():
         v = tf.compat.v1.Variable(1.0)
