@@ -264,7 +264,7 @@ def _(dy: Any, y: Any, matrix: Any, rhs: Any, adjoint: bool) -> Any:
 
 
 @export("linalg.triangular_solve")
-@op(batch=batching.all_with_rows, traits=LENIENT)
+@op(batch=batching.elementwise, traits=LENIENT)
 def triangular_solve(
     matrix: Same, rhs: Same, lower: bool = True, adjoint: bool = False, name: Name = None
 ) -> TensorType:

@@ -50,6 +50,11 @@ FUNCTIONS = {
     ),
     "gather of one": lambda x: tf.gather(W, tf.cast(x[0], tf.int32) % 2),
     "matrices": lambda x: tf.linalg.inv(x @ tf.transpose(x) + tf.eye(2)),
+    "triangular systems": lambda x: (
+        tf.linalg.triangular_solve(x[:, :2], x[0, 0] * tf.ones([4, 2, 1])),
+        tf.linalg.triangular_solve(x[:, :2] * tf.ones([4, 1, 1]), x),
+        tf.linalg.triangular_solve(W * tf.ones([4, 1, 1]), x),
+    ),
     "no rule": lambda x: tf.sort(x, axis=-1),
     "the same in all rows": lambda x: tf.reduce_sum(W),
     "a nest": lambda x: {"a": x, "b": (x + 1, None)},
