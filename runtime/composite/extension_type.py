@@ -20,7 +20,6 @@ from typing import Any
 from ..core.export import export
 from ..core.tensor import Tensor
 from ..core.type_spec import CompositeTensor, TypeSpec
-from ..ops.math.cast import identity
 from ..ops.math.comparison import equal, logical_and
 from ..ops.reduce.reductions import reduce_all
 from . import components
@@ -70,7 +69,6 @@ class ExtensionType(CompositeTensor, metaclass=_Construction):
     Spec: typing.ClassVar[type[ExtensionTypeSpec]]
     _scope: typing.ClassVar[Mapping[str, Any]] = {}
     _fields: typing.ClassVar[Mapping[str, Any] | None] = {}
-    _is_native = False
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         bound = self._signature().bind(*args, **kwargs)
@@ -174,10 +172,6 @@ class ExtensionType(CompositeTensor, metaclass=_Construction):
     def _type_spec(self) -> ExtensionTypeSpec:
         return self.Spec._of({name: spec_of(self.__dict__[name]) for name in self._annotations()})
 
-    @staticmethod
-    def _operation(operation: Any) -> Any:
-        return _identity if operation is identity else None
-
 
 def _is_member(value: Any) -> bool:
     """Return whether an attribute of a class is a method, a property or a class, not the default of a field."""
@@ -190,10 +184,6 @@ class _Only:
     def __init__(self, owner: type) -> None:
         self.__annotations__ = inspect.get_annotations(owner)
         self.__module__ = owner.__module__
-
-
-def _identity(input: Any, name: str | None = None) -> Any:
-    return input
 
 
 @export("experimental.ExtensionTypeSpec")

@@ -47,6 +47,7 @@ class IndexedSlices(CompositeTensor):
     [[0.0, 0.0], [1.0, 2.0], [0.0, 0.0]]
     """
 
+    _is_native = True
     _is_rows = True
 
     def __init__(self, values: Any, indices: Any, dense_shape: Any = None) -> None:

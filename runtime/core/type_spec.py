@@ -140,7 +140,7 @@ class CompositeTensor:
     """A value made of tensors, with a `_type_spec` that describes its components."""
 
     __slots__ = ()
-    _is_native = True  # whether `tf.is_tensor` accepts it
+    _is_native = False  # whether `tf.is_tensor` accepts it
 
     @property
     def _type_spec(self) -> TypeSpec:

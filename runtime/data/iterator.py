@@ -36,8 +36,6 @@ class Iterator(CompositeTensor):
     (np.int64(0), np.int64(1), [])
     """
 
-    _is_native = False
-
     def __init__(self, handle: Any, element_spec: Any) -> None:
         self._handle = handle  # a tensor of dtype variant
         self._spec = element_spec

@@ -24,8 +24,6 @@ class Optional(CompositeTensor):
     (np.int32(3), np.False_)
     """
 
-    _is_native = False
-
     def __init__(self, variant: Any, element_spec: Any, value: Any = None) -> None:
         self._variant = variant  # None for a known value outside of graphs
         self._element_spec = element_spec

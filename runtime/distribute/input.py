@@ -43,8 +43,6 @@ class DistributedDataset(CompositeTensor):
     np.int64(10)
     """
 
-    _is_native = False
-
     def __init__(self, parts: Dataset) -> None:
         self._parts = parts  # a dataset with the same elements
 

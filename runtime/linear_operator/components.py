@@ -26,7 +26,6 @@ from .spec import LinearOperatorSpec
 class OperatorComponents(CompositeTensor):
     """The part of `LinearOperator` that takes operators apart, and makes others of their parts."""
 
-    _is_native = False
     _TF_MODULE_IGNORED_PROPERTIES = frozenset({"_parameters"})
     # Arguments whose converted values are attributes of these names.
     _composite_tensor_fields: tuple[str, ...] = ()

@@ -46,6 +46,7 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
     """
 
     __slots__ = ("__weakref__", "_row_partition", "_values")
+    _is_native = True
     _how_to_densify = " Its method `to_tensor` gives one."
     __array_priority__ = 100.0
 

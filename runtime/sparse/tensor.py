@@ -37,6 +37,7 @@ class SparseTensor(CompositeTensor):
     """
 
     __slots__ = ("__weakref__", "_dense_shape", "_indices", "_static", "_values")
+    _is_native = True
     _how_to_densify = " tf.sparse.to_dense gives one; tf.sparse has operations on sparse tensors."
 
     def __init__(self, indices: Any, values: Any, dense_shape: Any) -> None:

@@ -16,12 +16,16 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from ...core.type_spec import MeetsCompositeError
+from ... import nest
+from ...core.type_spec import CompositeTensor, MeetsCompositeError
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 DISPATCHERS: list[Callable[[Any, Sequence[Any]], Callable[..., Any] | None]] = []
 """The registered dispatchers: each maps an operation and its arguments to the function to call, or None."""
+
+_COMPONENTWISE = frozenset({"identity", "stop_gradient"})
+"""Operations that take composites of all classes, and compute each component by itself."""
 
 
 def name_of(operation: Any) -> str:
@@ -37,10 +41,18 @@ def apply(operation: Any, values: Sequence[Any], met: MeetsCompositeError) -> An
             return own(*values)
     kind = type(met.value)
     found = kind._operation(operation) if hasattr(kind, "_operation") else None
+    if found is None and isinstance(met.value, CompositeTensor) and name_of(operation) in _COMPONENTWISE:
+        found = functools.partial(_on_components, operation)
     if found is None:
         met.operation = met.operation or name_of(operation)
         raise met from None
     return found(*values)
+
+
+def _on_components(operation: Any, value: Any, name: str | None) -> Any:
+    """Return a composite of which `operation` has computed the components."""
+    computed = nest.map_structure(lambda component: operation(component, name), value.__components__())
+    return value.__recomposed__(computed)
 
 
 def meet_rows(value: Any) -> None:
