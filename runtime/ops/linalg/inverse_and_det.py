@@ -69,7 +69,12 @@ def lapack(compute: Callable[..., Any], *arrays: Array) -> Any:
     try:
         return blas_limit.run(compute, *arrays)
     except np.linalg.LinAlgError as error:
-        raise errors.InvalidArgumentError(f"Input is not invertible, or not valid: {error}") from None
+        what = _NO_CHOLESKY if "positive definite" in str(error) else "Input is not invertible, or not valid"
+        raise errors.InvalidArgumentError(f"{what}: {error}") from None
+
+
+_NO_CHOLESKY = "Cholesky decomposition was not successful. The input might not be valid"
+"""TensorFlow's words, by which GPflow recognizes the error."""
 
 
 def without_nan(x: Array) -> Array:

@@ -37,6 +37,12 @@ def test_stand_ins_are_imported_and_inherited_from_without_keras():
     ]
 
 
+def test_a_missing_initializer_is_made_and_refuses_to_be_called():
+    initializer = stand_in("tf_keras.initializers.Unheard")(stddev=0.1)
+    with pytest.raises(NotImplementedError, match=r"tf_keras\.initializers\.Unheard\(\) is not"):
+        initializer([2, 3])
+
+
 def test_a_name_is_one_object():
     assert stand_in("tf_keras.layers") is stand_in("tf_keras").layers
     with pytest.raises(AttributeError, match="no attribute '__wrapped__'"):
