@@ -70,8 +70,10 @@ class Parameters:
     def values(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any, ...]:
         """Return the values of all parameters in order, with defaults. Raise TypeError as Python does."""
         found = self._values_of(args, kwargs)
-        if self.are_of_method and found and _is_receiver(type(found[0])):
-            return Receiver(found[0]), *found[1:]
+        if self.are_of_method and found:
+            kind: Any = type(found[0])  # mypy does not accept that classes are hashable
+            if _is_receiver(kind):
+                return Receiver(found[0]), *found[1:]
         return found
 
     def _values_of(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any, ...]:
