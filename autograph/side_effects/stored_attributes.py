@@ -84,6 +84,7 @@ class StoredAttributes:
         self._registered: list[tuple[Any, AccessPath, bool]] = []
         self._instances: list[tuple[Any, AccessPath]] = []  # instances of users' classes
         self._stored: set[str] = set()
+        self._members: dict[type, frozenset[str]] = {}
         self._done = 0, 0
         self._name_count = 0  # the number of names in the code
 
@@ -123,10 +124,15 @@ class StoredAttributes:
         if is_open or type(value).__dictoffset__ != 0:
             among = None if is_users and is_open else stored
             self._records[id(value), STORED] = NewNames(value, path, among)
-        special = {"__bases__"} if isinstance(value, type) else set()
+        special = frozenset({"__bases__"} if isinstance(value, type) else ())
         fixed_names = {"__dict__"} if isinstance(value, type) else set()  # a new view at each access
-        inherited = special if is_open else {name for name in stored if _is_member(value, name)}
+        inherited = special if is_open else self._members_of(type(value))
         self._snapshot_names(value, path, stored & (variables.keys() - fixed_names) | stored & inherited)
+
+    def _members_of(self, kind: type) -> frozenset[str]:
+        if kind not in self._members:
+            self._members[kind] = _members(kind)
+        return self._members[kind]
 
     def _snapshot_names(self, value: Any, path: AccessPath, names: Set[str]) -> None:
         for name in sorted(names):
@@ -142,7 +148,13 @@ def _stored_in(names: Set[str]) -> set[str]:
     return {name[1:] for name in names if name[:1] == STORED}
 
 
-def _is_member(value: Any, name: str) -> bool:
-    """Return whether the class of an object has a data descriptor of this name."""
-    found = next((vars(base)[name] for base in policy.bases_of(type(value)) if name in vars(base)), None)
-    return hasattr(type(found), "__set__")
+def _members(kind: type) -> frozenset[str]:
+    """Return the names of the data descriptors of a class that take values: not of a property that only reads."""
+    found: dict[str, Any] = {}
+    for base in reversed(policy.bases_of(kind)):
+        found.update(vars(base))
+    return frozenset(name for name, member in found.items() if _takes_values(member))
+
+
+def _takes_values(member: Any) -> bool:
+    return member.fset is not None if isinstance(member, property) else hasattr(type(member), "__set__")

@@ -95,3 +95,26 @@ def test_a_state_of_zero_is_a_state():
     assert pickled_state._reduced(counted) == (Counted, (), 0)
     counted.state = {}
     assert pickled_state._reduced(counted) == (Counted, ())
+
+
+class Box:
+    def __init__(self):
+        self.shape, self.is_new = tf.TensorShape([2]), False
+
+    def name_dims(self):
+        self.dims = ["rows"]
+
+
+def test_a_property_that_only_reads_is_no_side_effect():
+    """`TensorShape.dims` is a new list at each access, and code that may run assigns `dims` of another object."""
+    box = Box()
+
+    @tf.function
+    def f(x):
+        if x > 0:
+            if box.is_new:
+                box.name_dims()
+            x = x * 2
+        return x
+
+    assert [int(f(tf.constant(x))) for x in (2, -2)] == [4, -2]
