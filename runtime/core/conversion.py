@@ -179,7 +179,9 @@ def is_tensor(x: Any) -> bool:
     if acts_as_variable(x):
         return True
     if hasattr(type(x), "__components__"):
-        return bool(x._is_native)
+        return bool(x._is_native) or hasattr(
+            x, "is_tensor_like"
+        )  # the attribute by which TensorFlow asks as well
     return is_tensor_like(x) and hasattr(x, "get_shape")
 
 

@@ -21,7 +21,7 @@ make compatibility PEER=path/to/python      # the Python of an environment with 
 
 A test *counts* if it passes with TensorFlow. The tests of Keras {keras} are those in its own package. Scripts train for
 20 steps, and pass if their losses are the same up to 1 %. The command downloads the libraries; the project contains
-nothing of them.
+nothing of them. The tests of TensorFlow Probability are own ones, whose numbers must be the same up to 1 %.
 
 | programs | count | pass with agc | share |
 |---|--:|--:|--:|

@@ -130,6 +130,13 @@ def test_branches_and_loops_carry_lines_with_variables():
     assert [float(f(tf.constant(positive), tf.constant(2))) for positive in (True, False)] == [9.0, 14.0]
 
 
+def test_a_composite_is_a_tensor_if_it_says_so():
+    line = Line(tf.constant(2.0), tf.constant(1.0))
+    assert not tf.is_tensor(line)
+    line.is_tensor_like = True
+    assert tf.is_tensor(line)
+
+
 def test_a_spec_alone_does_not_name_the_variable():
     at, _ = line_at()
     spec = Line(tf.Variable(2.0), tf.constant(1.0))._type_spec
