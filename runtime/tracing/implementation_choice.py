@@ -42,6 +42,7 @@ def prefer(concrete: Implementation, builder: Builder) -> None:
         if is_same and _types(operation.regions[0]) == _types(concrete.graph):
             operation.regions = (with_own_streams(concrete.graph),)
             operation.attrs = {**operation.attrs, "name": concrete.name}
+            operation.stateful = concrete.graph.stateful
 
 
 def _types(graph: Graph) -> tuple[list[Any], list[Any]]:

@@ -63,3 +63,22 @@ def test_other_names_and_eager_calls_are_not_concerned():
     assert general(x) == 5.0
     assert answer(other, on_cpu, x) == 3.0
     assert tf.function(lambda x: general(x))(x) == 5.0
+
+
+def test_effects_of_the_function_that_is_called_happen(capfd):
+    def prints(x):
+        tf.print("on the CPU")
+        return x
+
+    general, on_cpu = implementations(lambda x: x + 1, prints)
+
+    @tf.function
+    def f(x):
+        general(x)
+        on_cpu.get_concrete_function(x).add_to_graph()
+        return x
+
+    (call,) = f.get_concrete_function(tf.constant(4.0)).graph.get_operations()
+    assert call.stateful
+    f(tf.constant(4.0))
+    assert "on the CPU" in capfd.readouterr().err

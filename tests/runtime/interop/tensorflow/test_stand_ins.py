@@ -83,7 +83,8 @@ def test_keras_3_takes_the_place_of_keras_2():
 
 def test_layers_register_themselves_without_keras():
     stand_in("tf_keras.utils.get_custom_objects")().update(layer=1)
-    stand_in("tf_keras.__internal__.utils.register_symbolic_tensor_type")(int)
+    assert stand_in("tf_keras.utils.get_custom_objects")() == {}
+    assert stand_in("tf_keras.__internal__.utils.register_symbolic_tensor_type")(int) is None
 
 
 class TestOptimizers:
