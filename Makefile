@@ -36,7 +36,7 @@ test: $(VENV)/installed-dev  ## install with the dev extra and run all tests
 .PHONY: fuzz
 fuzz: $(VENV)/installed-dev  ## test random programs and graphs; AGC_FUZZ=20000 sets the number
 	AGC_FUZZ=$(or $(AGC_FUZZ),2000) $(BIN)/python -m pytest -x tests/autograph/agreement/test_grammar.py \
-		tests/autograph/agreement/test_random_programs.py tests/autograph/agreement/test_scopes.py tests/runtime/agreement/test_random_programs.py tests/runtime/ir tests/runtime/executors/plan \
+		tests/autograph/agreement/test_scopes.py tests/runtime/agreement/test_random_programs.py tests/runtime/ir tests/runtime/executors/plan \
 		tests/runtime/optimize tests/runtime/executors/llvm/test_agreement.py \
 		tests/runtime/executors/llvm/test_dtypes.py tests/runtime/executors/llvm/test_examples.py \
 		tests/runtime/executors/llvm/test_sized_programs.py tests/runtime/autodiff/test_nested_control_flow.py tests/runtime/autodiff/test_checkpoints.py tests/runtime/storage/test_concurrent_writers.py \

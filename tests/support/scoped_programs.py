@@ -9,7 +9,7 @@
             yield b
         t(4, called(f2))
 
-Programs are executed in the namespace of `random_programs.environment`, and `called`.
+Programs are executed in the namespace of `grammar.surroundings`, and `called`.
 """
 
 from __future__ import annotations

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from agc.autograph import compile_source, convert, staging
+from grammar.surroundings import surroundings
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from support.random_programs import environment
 from support.scoped_programs import ScopedGrower, called, shown
 
 COUNT = int(os.environ.get("AGC_FUZZ", "60"))
@@ -62,7 +62,7 @@ def programs(draw: st.DrawFn) -> str:
 def behavior(
     module: dict[str, Any], program: Callable[..., Any], script: list[int], flip: Flip
 ) -> tuple[Any, ...]:
-    names = environment(script)
+    names = surroundings(script)
     value, mark = names["v"], names["t"]
 
     def v(number: int) -> int:
@@ -91,7 +91,7 @@ def check(text: str, filename: str) -> None:
 
 
 def module_of(code: Any) -> dict[str, Any]:
-    module: dict[str, Any] = {"__name__": "scoped_program", "called": called, **environment([1])}
+    module: dict[str, Any] = {"__name__": "scoped_program", "called": called, **surroundings([1])}
     exec(code, module)
     return module
 
