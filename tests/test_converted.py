@@ -1,4 +1,4 @@
-"""What `agc convert` prints for the programs and guides, kept to be read: would a person have written it so?
+"""What `agc convert` prints for the programs, kept to be read: would a person have written it so?
 
 `pytest --update-golden tests/test_converted.py` writes the files of fixtures/converted anew.
 """
@@ -12,7 +12,7 @@ from agc import autograph
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 SOURCES = sorted(
     path
-    for folder in ("programs", "guides", "stranger")
+    for folder in ("programs", "stranger")
     for path in (FIXTURES / folder).glob("*.py")
     if not path.name.startswith("_")
 )
