@@ -220,7 +220,7 @@ def _selected(operation: Operation, walk: Rewriter) -> Found:
                 )
             )
         except (errors.OpError, *OF_COMPUTING):
-            return None
+            return None  # it fails at run time
     return _constant(operation, found[0]) if np.array_equal(*found) else None
 
 

@@ -59,7 +59,7 @@ def grown(number: int) -> Program:
 def python_results(program: Program) -> Iterator[tuple[Sequence[Any], Any]]:
     """Yield arguments with the program's result, where it has one that rounding to float32 does not change."""
     for a, b, x, xs, zs in ARGUMENTS:
-        with contextlib.suppress(Exception):
+        with contextlib.suppress(Exception):  # random programs raise exceptions of any class
             result = program(a, b, x, copy.copy(xs), copy.copy(zs))
             if equal(result, program(a, b, np.float32(x), copy.copy(xs), copy.copy(zs))):
                 yield (a, b, x, xs, zs), result

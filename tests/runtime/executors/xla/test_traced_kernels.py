@@ -15,7 +15,7 @@ from agc.runtime.executors.xla.static_form import static_form
 from agc.runtime.executors.xla.xla_function import XlaProgram
 from agc.runtime.ir.graph import Graph, Operation, Value
 from agc.runtime.ir.value_types import TensorType
-from support.operation_examples import NAMES, as_operation, calls
+from support.operation_examples import NAMES, REFUSALS, as_operation, calls
 
 numbers = np.random.default_rng(5)
 ROWS = numbers.normal(size=(4000, 3)).astype(np.float32)  # short rows, which NumPy's kernels add by columns
@@ -110,7 +110,7 @@ def of_shapes(operation: Operation, inputs: list[Value], arrays: list[np.ndarray
     operands = tuple([new.get(operand, operand) for operand in operation.inputs])
     try:
         found = operation.op.infer(operands, operation.attrs)
-    except Exception:
+    except REFUSALS:
         return None
     specs = found if isinstance(found, tuple) else (found,)
     if not all(isinstance(spec, TensorType) and (num_elements(spec.shape) or MOST) < MOST for spec in specs):
@@ -126,6 +126,6 @@ MOST = 1_000_000
 def is_computed(graph: Graph, arrays: list[np.ndarray]) -> bool:
     try:
         interpret(graph, list(arrays))
-    except Exception:
+    except REFUSALS:
         return False
     return True
