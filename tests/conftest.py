@@ -79,7 +79,7 @@ LONG = {
     "llvm/test_examples.py": 16,
     "test_benchmarks.py": 16,
     "autodiff/test_checkpoints.py": 13,
-    "agreement/test_grammar.py": 11,
+    "agreement/test_grammar.py": 16,
     "jax_backend/test_libraries.py": 8,
     "agreement/test_random_programs.py": 6,
     "agreement/test_scopes.py": 6,

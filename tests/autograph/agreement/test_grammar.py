@@ -29,7 +29,7 @@ def test_programs_of_every_kind_keep_their_behavior() -> None:
     seen: Counter[str] = Counter()
 
     @settings(
-        max_examples=int(COUNT or 20),
+        max_examples=int(COUNT or 30),
         suppress_health_check=list(HealthCheck),
         derandomize=COUNT is None,
     )
