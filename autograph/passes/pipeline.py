@@ -1,7 +1,7 @@
 """The pass pipeline: jumps become structured control flow, then blocks become functions.
 
-    stage_equality → check_options → lower_match → lower_finally → reject → lower_return → lower_break
-           → lower_continue → lower_walrus → stage_items → stage_blocks → stage_within → stage_comprehensions
+    stage_equality → check_loop_directives → lower_match → lower_finally → reject → lower_return → lower_break
+           → lower_continue → lower_walrus → stage_items → stage_blocks → stage_attribute_items → stage_comprehensions
            → stage_asserts → stage_logic → stage_calls
 
 The tree after each pass is runnable Python with the same meaning. `run_for_both` has a shorter pipeline, too, for the
@@ -16,7 +16,7 @@ import gast
 
 from ..syntax.nesting import deep_trees
 from .base import Context, Registry, TreePass
-from .loop_directives import CheckOptions
+from .check_loop_directives import CheckLoopDirectives
 from .lower_break import LowerBreak
 from .lower_continue import LowerContinue
 from .lower_finally import LowerFinally
@@ -25,7 +25,7 @@ from .lower_return import LowerReturn
 from .lower_walrus import LowerWalrus
 from .reject import Reject
 from .stage_asserts import StageAsserts
-from .stage_attribute_items import StageWithin
+from .stage_attribute_items import StageAttributeItems
 from .stage_blocks import StageBlocks
 from .stage_calls import StageCalls
 from .stage_comprehensions import StageComprehensions
@@ -35,7 +35,7 @@ from .stage_logic import StageLogic
 
 PIPELINE: tuple[type[TreePass], ...] = (
     StageEquality,
-    CheckOptions,
+    CheckLoopDirectives,
     LowerMatch,
     LowerFinally,
     Reject,
@@ -45,7 +45,7 @@ PIPELINE: tuple[type[TreePass], ...] = (
     LowerWalrus,
     StageItems,
     StageBlocks,
-    StageWithin,
+    StageAttributeItems,
     StageComprehensions,
     StageAsserts,
     StageLogic,
@@ -86,7 +86,7 @@ def run_for_both(tree: gast.Module, context: Context) -> tuple[gast.Module, gast
     from .stage_plain_items import StagePlainItems
 
     registry = Registry()
-    plain = StagePlainItems, StageWithin, StagePlainCalls
+    plain = StagePlainItems, StageAttributeItems, StagePlainCalls
     return _after(_together(PIPELINE), tree, context, registry), _after(plain, tree, context, registry)
 
 

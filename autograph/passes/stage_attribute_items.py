@@ -23,8 +23,8 @@ from .stage_items import SIMPLE
 WITHIN = Template("$ag.within($base, $name, $keys)")
 
 
-class StageWithin(ExpressionPass):
-    name = "stage_within"
+class StageAttributeItems(ExpressionPass):
+    name = "stage_attribute_items"
 
     def is_concerned(self) -> bool:
         return self.names.items

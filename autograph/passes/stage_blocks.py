@@ -41,7 +41,7 @@ from ..syntax.tree_queries import (
 )
 from .base import FunctionPass
 from .block_locations import BlockLocations
-from .loop_directives import directive, options_of
+from .check_loop_directives import directive, options_of
 from .outlining import BlockFunctions, only_gives
 from .unbound_guards import Guard
 

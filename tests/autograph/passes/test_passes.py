@@ -41,9 +41,15 @@ def test_every_pass_has_cases() -> None:
     assert {path.stem for path in FOLDER.glob("*.txt")} == set(PREFIXES)
 
 
+def test_every_pass_is_in_the_file_of_its_name() -> None:
+    for step in pipeline.PIPELINE:
+        assert step.__module__.rpartition(".")[2] == step.name
+
+
 def test_the_error_for_an_unknown_pass_lists_the_valid_passes() -> None:
     with pytest.raises(
-        ValueError, match="no pass 'lower_brake'; the passes are stage_equality, check_options, lower_match"
+        ValueError,
+        match="no pass 'lower_brake'; the passes are stage_equality, check_loop_directives, lower_match",
     ):
         pipeline.run(gast.parse("x = 1"), Context(), after="lower_brake")
 

@@ -20,8 +20,8 @@ from ..syntax.versioned import VersionedBlock
 from .base import Context, FunctionPass
 
 
-class CheckOptions(FunctionPass):
-    name = "check_options"
+class CheckLoopDirectives(FunctionPass):
+    name = "check_loop_directives"
 
     def run(self, tree: gast.Module) -> gast.Module:
         # A search in the source comes first, because few programs use the directive.
