@@ -1,6 +1,6 @@
 """The passes, in the order in which they run.
 
-    traced graph → inline → prune → fold → … → graph to run
+    traced graph → inline → strip_debug → dce → … → graph to run
 
 A pass takes a graph and the options, and returns an equivalent graph. Its results are the same to the last
 bit, unless `fast_math` allows more. It has the same side effects in the same order, and the same errors,
