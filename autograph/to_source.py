@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from . import transpile
 from .conversion import loader
-from .conversion.converter import underlying_function
+from .conversion.callables import underlying_function
 from .options.features import Feature
 from .passes import pipeline
 from .passes.base import NO_FEATURES

@@ -9,24 +9,25 @@ for each code object, and a library's in a trace only. Classes and C functions a
 from __future__ import annotations
 
 import functools
-import sys
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from types import BuiltinFunctionType, CodeType, FunctionType, MemberDescriptorType, MethodType, ModuleType
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from .. import policy
-from ..errors import ConversionError, Diagnostic, leave_no_trace
+from ..errors import ConversionError, Diagnostic
 from ..introspection.calls import StackCall
 from ..introspection.code_objects import CodeMap, nested_code_objects
 from ..introspection.frames import STAND_INS, untraced
 from ..options.features import USUAL, ConversionOptions, Feature
 from ..options.verbosity import CONVERSIONS, EVERYTHING, log, place
-from ..staging import PYTHON, backends, overloaded
+from ..staging import overloaded
+from .callables import call_of, is_native, is_permanent, underlying_function, unwrapped
 from .code_patching import CodePatcher
 from .conversion_log import LISTING
 from .function_code import ConvertedCode, is_leaf, is_straight
+from .guarded_calls import guarded, overload
 from .plain_callees import Permanent, PlainCallees
 from .reducing_builtins import GATHERING, gathering
 
@@ -130,9 +131,9 @@ class Converter:
             self._verdicts[own.__code__] = handler
             # Functions of installed packages are converted in traces only.
             if handler in (unchanged, self._library_function) or is_leaf(own.__code__):
-                self._plain.note(own, _is_permanent(own))
+                self._plain.note(own, is_permanent(own))
         result = handler(f)
-        if handler != self._library_function and _is_permanent(f):
+        if handler != self._library_function and is_permanent(f):
             if len(self._permanent) > 10_000:
                 self._permanent.clear()
             plain = f if self._plain.has(f) else result
@@ -165,7 +166,7 @@ class Converter:
         return f if function is f.func else _same_partial(f, function)
 
     def instance(self, f: Any) -> Callable[..., Any]:
-        call = _call_of(type(f))
+        call = call_of(type(f))
         function = self.converted(call)
         return f if function is call else MethodType(function, f)
 
@@ -266,7 +267,7 @@ class _Handlers(dict[type, Handler]):
         )
 
     def __missing__(self, kind: type) -> Handler:
-        handler = self.converter.instance if isinstance(_call_of(kind), FunctionType) else unchanged
+        handler = self.converter.instance if isinstance(call_of(kind), FunctionType) else unchanged
         if handler is unchanged and issubclass(kind, type):
             handler = self.converter.any_class
         if len(self) < 10_000:  # types created dynamically must not accumulate here
@@ -279,24 +280,6 @@ def unchanged(f: Any) -> Any:
     return f
 
 
-def _is_permanent(f: FunctionType) -> bool:
-    """Return whether `f` lives as long as its module, so that it can be cached without a leak.
-
-    A closure does if its module or class holds it, or a decorator's function around it, by its name.
-    """
-    module = sys.modules.get(f.__module__) if isinstance(f.__module__, str) else None
-    if module is None or "<locals>" in f.__qualname__:
-        return False
-    if f.__closure__ is None:
-        return module.__dict__ is f.__globals__
-    holder: Any = module
-    for name in f.__qualname__.split("."):
-        holder = getattr(holder, "__dict__", {}).get(name)
-    while holder is not None and holder is not f:
-        holder = getattr(holder, "__dict__", {}).get("__wrapped__")
-    return holder is f
-
-
 def _is_straight(f: FunctionType) -> bool:
     """Return whether `f` has neither source nor control flow, so that there is nothing to stage."""
     from ..syntax import source
@@ -306,98 +289,3 @@ def _is_straight(f: FunctionType) -> bool:
 
 def _same_partial(f: functools.partial[Any], function: Callable[..., Any]) -> functools.partial[Any]:
     return functools.partial(function, *f.args, **f.keywords)
-
-
-def is_native(f: Any) -> bool:
-    """Return whether calling `f` runs C code, which cannot be converted."""
-    if not callable(f) or isinstance(f, type):
-        return False
-    call = _call_of(type(f))
-    return not isinstance(call, (FunctionType, property)) and not _is_runtimes(call)
-
-
-def underlying_function(f: Any) -> FunctionType:
-    """Return the Python function that runs when `f` is called; raise ConversionError if there is none."""
-    while not isinstance(f, FunctionType):
-        if isinstance(f, (MethodType, staticmethod, classmethod)):
-            f = f.__func__
-        elif isinstance(f, functools.partial):
-            f = f.func
-        elif (inner := unwrapped(f)) is not None:
-            f = inner
-        elif not isinstance(f, type) and isinstance(_call_of(type(f)), FunctionType):
-            f = _call_of(type(f))
-        else:
-            raise _not_a_function(f)
-    return f
-
-
-def unwrapped(f: Any) -> Any:
-    """Return the user's function in a runtime's `function` object, as `python_function` of TensorFlow does."""
-    call = None if isinstance(f, (type, MethodType)) else _call_of(type(f))
-    return getattr(f, "python_function", None) if _is_runtimes(call) else None
-
-
-def _is_runtimes(call: Any) -> bool:
-    """Return whether a `__call__` belongs to agc: a function, or a slot that holds the callable."""
-    if isinstance(call, MemberDescriptorType):
-        return policy.is_own_class(call.__objclass__)
-    return isinstance(call, FunctionType) and policy.is_own(call)
-
-
-def _call_of(kind: type) -> Any:
-    """Return the `__call__` of a class."""
-    return next((vars(base)["__call__"] for base in policy.bases_of(kind) if "__call__" in vars(base)), None)
-
-
-def _not_a_function(f: Any) -> ConversionError:
-    if isinstance(f, type):
-        title, why = f"the class `{f.__qualname__}` is not a function", ""
-        fix = "convert the methods that are called"
-    elif callable(f):
-        title = f"`{getattr(f, '__name__', type(f).__name__)}` is not a Python function"
-        why = "it has no Python code that can be converted"
-        fix = "pass the Python function that calls it"
-    else:
-        title, why = f"an object of type `{type(f).__name__}` is not a function", ""
-        fix = "pass a function, a method, or an object with a `__call__` method"
-    return ConversionError(Diagnostic("AGC104", title, why=why, fix=fix))
-
-
-@functools.cache
-def overload(f: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a wrapper of a built-in function that calls the backend's version on a backend's values."""
-    if f in STAND_INS:
-        return STAND_INS[f]
-
-    @functools.wraps(f, updated=())
-    def dispatch(*args: Any, **kwargs: Any) -> Any:
-        try:
-            for value in (*args, *kwargs.values()) if kwargs else args:
-                backend = backends[type(value)]
-                if backend is not PYTHON and backend.owns(value):
-                    return backend.builtins.get(f, f)(*args, **kwargs)
-            return f(*args, **kwargs)
-        except BaseException as error:
-            leave_no_trace(error)
-            raise
-
-    return dispatch
-
-
-def guarded(reason: ConversionError, f: FunctionType) -> FunctionType:
-    """Return a wrapper of `f` that raises `reason` if it is called with a backend's value."""
-
-    @functools.wraps(f)
-    def plain(*args: Any, **kwargs: Any) -> Any:
-        try:
-            for value in (*args, *kwargs.values()):
-                backend = backends[type(value)]
-                if backend is not PYTHON and backend.owns(value):
-                    raise ConversionError(reason.diagnostic)
-            return f(*args, **kwargs)
-        except BaseException as error:
-            leave_no_trace(error)
-            raise
-
-    return plain  # type: ignore[return-value]
