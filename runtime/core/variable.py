@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..ir.builder import Builder, current, eagerly, stack
+from ..ir.builder import current, eagerly, stack
 from ..ir.name_scopes import name_scope, scope_prefix
 from ..ir.value_types import TensorType, VariableType
 from . import late_binding, shapes
@@ -24,7 +24,7 @@ from .conversion import convert_to_tensor, register_conversion
 from .devices import CPU, placement
 from .export import export
 from .held_values import value_of
-from .symbolic_tensor import SymbolicTensor
+from .initial_value import initial_tensor, known
 from .tensor import EagerTensor, Operators, Reference, Tensor, value_text
 from .variable_creators import CreatedByScope
 from .variable_enums import (
@@ -125,8 +125,7 @@ class Variable(PartialUpdates, InSession, AsValue, Operators, metaclass=CreatedB
         if builder is not None and builder.root.keeps_constants and not builder.in_function():
             late_binding.declare(self, builder.root, initial_value, dtype, shape)  # type: ignore[arg-type]
             return
-        value = _called(initial_value, builder) if callable(initial_value) else initial_value
-        tensor = _initial(value, dtype) if builder is None else _make_in_graph(builder, value, dtype)
+        tensor = initial_tensor(initial_value, dtype, builder)
         declared = shapes.as_dims(tensor.shape if shape is None else shape)
         if not shapes.compatible(declared, tensor._array.shape):
             raise ValueError(
@@ -219,7 +218,7 @@ class Variable(PartialUpdates, InSession, AsValue, Operators, metaclass=CreatedB
         """Return `value` as an array of the variable's dtype and shape."""
         with eagerly():
             tensor = self._operand(value)
-        return _known(tensor)._array
+        return known(tensor)._array
 
     def changed(self, result: Any = None) -> Any:
         """Return the result of an assigning method: a handle to this variable.
@@ -441,40 +440,6 @@ def _made_again(
             aggregation=aggregation,
             shape=shape,
         )
-
-
-def _called(initializer: Callable[[], Any], builder: Builder | None) -> Any:
-    """Return the value of `initializer`, computed once also if a staged block that runs often makes the variable."""
-    if builder is None or builder is builder.function:
-        return initializer()
-    with eagerly():
-        return initializer()
-
-
-def _initial(value: Any, dtype: Any) -> EagerTensor:
-    try:
-        tensor = convert_to_tensor(value, dtype)
-    except ValueError as error:
-        raise ValueError(f"initial_value: {error}") from None
-    return _known(tensor)
-
-
-def _known(tensor: Tensor) -> EagerTensor:
-    if isinstance(tensor, SymbolicTensor):
-        raise tensor.unreachable("a variable was given")
-    assert isinstance(tensor, EagerTensor)
-    return tensor
-
-
-def _make_in_graph(builder: Builder, value: Any, dtype: Any) -> EagerTensor:
-    make = builder.function.make_variable
-    if make is None:
-        raise ValueError(
-            "tf.function only supports singleton tf.Variables created on the first call. Make sure the tf.Variable "
-            "is only created once or created outside tf.function: keep it in an attribute or a global and test "
-            "`if self.v is None` before making it."
-        )
-    return make(value, dtype)  # type: ignore[no-any-return]
 
 
 def _as_tensor(variable: Variable, dtype: dtypes.DType | None) -> Tensor:
