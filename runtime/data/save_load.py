@@ -15,13 +15,13 @@ from ..core.tensor_spec import TensorSpec
 from ..storage import checksummed_json
 from ..storage.atomic_files import drafts_of
 from ..storage.corruption import reading
-from ..storage.foreign_formats import refuse_folder
 from ..storage.locks import remove_leftovers
 from .cache import Stored, written
 from .dataset import Dataset
 from .element_spec import NoneTensorSpec, leaf_specs
 
 _SPEC, _ROWS = "spec.json", "elements.rows"
+_OF_TENSORFLOW = "dataset_spec.pb"
 
 
 def saved(dataset: Any, path: Any) -> None:
@@ -35,8 +35,10 @@ def saved(dataset: Any, path: Any) -> None:
 
 def loaded(path: Any, element_spec: Any) -> Dataset:
     spec_path = Path(path, _SPEC)
-    if not os.path.exists(spec_path):
-        refuse_folder(spec_path.parent)
+    if not spec_path.exists() and spec_path.with_name(_OF_TENSORFLOW).exists():
+        raise errors.UnimplementedError(
+            f"{spec_path.parent} is a saved dataset of TensorFlow, with the file {_OF_TENSORFLOW}; agc does not read it"
+        )
     described = checksummed_json.read(spec_path, "dataset", 1)
     with reading(spec_path):
         spec = _read(described)

@@ -141,6 +141,12 @@ def test_the_last_of_a_known_number_of_elements_fills_a_cache(tmp_path, keeping)
     assert epoch() == epoch() == [batch.numpy().tolist() for batch in kept]
 
 
+def test_a_saved_dataset_of_tensorflow_is_named(tmp_path):
+    (tmp_path / "dataset_spec.pb").write_bytes(b"\x08\x01")
+    with pytest.raises(tf.errors.UnimplementedError, match=r"of TensorFlow, with the file dataset_spec\.pb"):
+        tf.data.Dataset.load(str(tmp_path))
+
+
 def test_saved_elements_are_loaded_without_their_spec(tmp_path):
     path = str(tmp_path / "saved")
     ds = counted()[0].map(lambda a, b, c: {"number": a, "rest": (b, c, None)})
