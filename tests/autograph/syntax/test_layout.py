@@ -248,3 +248,8 @@ def test_the_kept_text_is_the_same_program(path: Path) -> None:
 def _comments(text: str) -> list[str]:
     tokens = tokenize.generate_tokens(io.StringIO(text).readline)
     return [token.string for token in tokens if token.type == tokenize.COMMENT]
+
+
+def test_a_comment_after_a_function_stays_outside_of_it() -> None:
+    text = "def f(x):\n    if x:\n        x = 1\n    return x\n\n# next\ny = f(1)\n"
+    assert convert_source(text).endswith("\n    return x\n\n# next\ny = f(1)\n")
