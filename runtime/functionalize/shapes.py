@@ -17,7 +17,6 @@ from typing import Any
 
 from .. import dtypes
 from ..core.shapes import generalize, is_static
-from ..errors import OpError
 from ..ir.clone import are_same, with_parts
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from ..ir.op_def import OpDef
@@ -25,7 +24,7 @@ from ..ir.operation_kinds import kinds_of
 from ..ir.value_types import AnySpec, ListType, TensorType
 from ..ops.arrays.getitem import select
 from ..ops.arrays.undefined_values import blank, of_size_zero
-from ..ops.framework.op_errors import OF_COMPUTING
+from ..ops.framework.op_errors import FAILURES
 from ..ops.framework.region_ops import CALL, COND, SWITCH, WHILE
 from ..ops.state.print_and_assert import assert_true, print_texts
 from ..ops.state.raise_op import raise_error
@@ -312,7 +311,7 @@ def _inferred(operation: Operation, inputs: list[Operand]) -> Sequence[AnySpec]:
         return [value.spec for value in operation.outputs]
     try:
         specs = operation.op.infer(inputs, operation.attrs)
-    except (OpError, *OF_COMPUTING) as error:
+    except FAILURES as error:
         raise NeverRunsError(Reason(operation, f"these shapes are refused: {error}")) from error
     return specs if isinstance(specs, tuple) else (specs,)
 

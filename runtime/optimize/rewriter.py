@@ -12,12 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from .. import errors
 from ..ir.clone import Substitution, reading, substitute, with_regions
 from ..ir.graph import Graph, Operand, Operation, Value
 from ..ir.op_def import OpDef
 from ..ir.value_types import TensorType
-from ..ops.framework.op_errors import OF_COMPUTING
+from ..ops.framework.op_errors import FAILURES
 
 
 def fits(new: Operand, old: Value) -> bool:
@@ -129,7 +128,7 @@ class Rewriter:
         given = op.attribute_defaults if attrs is None else attrs
         try:
             spec: TensorType = op.infer(list(inputs), given)
-        except (errors.OpError, *OF_COMPUTING) as error:
+        except FAILURES as error:
             raise _RefusedError from error
         value = Value(origin.outputs[0].name, spec)
         op.set_elements([value], list(inputs), given)

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from .. import errors
 from ..core.fp_errors import quietly
 from ..core.shapes import is_static, num_elements
 from ..ir.clone import Substitution, clone_value, with_parts, with_regions
@@ -28,7 +27,7 @@ from ..ops.arrays.gather_ops import take
 from ..ops.arrays.getitem import select
 from ..ops.arrays.shape_ops import rank_of, shape_of, size_of
 from ..ops.arrays.strided_slice import part
-from ..ops.framework.op_errors import OF_COMPUTING
+from ..ops.framework.op_errors import FAILURES
 from ..ops.lists.tensor_array import array_stack
 from ..ops.math.cast import cast_op, identity
 from .options import OptimizerOptions
@@ -107,7 +106,7 @@ class _Shapes:
         """Return the operation with the types of its results refined by shape inference."""
         try:
             specs = operation.op.infer(list(operation.inputs), operation.attrs)
-        except (errors.OpError, *OF_COMPUTING):
+        except FAILURES:
             return operation  # it fails at run time
         specs = specs if isinstance(specs, tuple) else (specs,)
         return self.with_outputs(operation, tuple(map(_refined, operation.outputs, specs)), known)
@@ -219,7 +218,7 @@ def _selected(operation: Operation, walk: Rewriter) -> Found:
                     *operation.op.grouped([guess, *(x.value for x in others)]), **operation.attrs
                 )
             )
-        except (errors.OpError, *OF_COMPUTING):
+        except FAILURES:
             return None  # it fails at run time
     return _constant(operation, found[0]) if np.array_equal(*found) else None
 

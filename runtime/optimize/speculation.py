@@ -10,13 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import errors
 from ..core.shapes import is_static, num_elements
 from ..ir.graph import Constant, Operand, Operation
 from ..ir.traits import ANY_SHAPE, INTEGER_ERRORS, TOTAL
 from ..ir.value_types import TensorType
 from ..ops.arrays.reshape import reshape
-from ..ops.framework.op_errors import OF_COMPUTING
+from ..ops.framework.op_errors import FAILURES
 from ..ops.framework.op_families import Elementwise
 
 
@@ -63,7 +62,7 @@ def _is_taken(operation: Operation) -> bool:
     """Return whether type inference accepts the operands."""
     try:
         operation.op.infer(list(operation.inputs), operation.attrs)
-    except (errors.OpError, *OF_COMPUTING):
+    except FAILURES:
         return False
     return True
 

@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes, errors
+from .. import dtypes
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from ..ir.op_def import OpDef
 from ..ir.operation_kinds import typical_operations
 from ..ir.value_types import TensorType
 from ..ops.framework import narrow_floats
-from ..ops.framework.op_errors import OF_COMPUTING
+from ..ops.framework.op_errors import FAILURES
 from ..ops.math.cast import cast_op
 from .rewriter import Found, Rewriter, rewrite_all
 
@@ -98,7 +98,7 @@ def _follows_operands(operation: Operation) -> bool:
     operands = [Value("x", _wide_type(x.spec)) if _is_narrow(x) else x for x in operation.inputs]
     try:
         specs = operation.op.infer(operands, operation.attrs)
-    except (errors.OpError, *OF_COMPUTING):
+    except FAILURES:
         return False  # it fails at run time
     specs = specs if isinstance(specs, tuple) else (specs,)
     return [spec.dtype for spec in specs] == [_wide_type(value.spec).dtype for value in operation.outputs]

@@ -16,7 +16,7 @@ import numpy as np
 from ... import errors
 from ...ir.graph import Constant, Operation
 from ...ir.traits import LOCATES_ERRORS, RAISES
-from ...ops.framework.op_errors import OF_COMPUTING, failure, place, reason_of, restate, speaks_for_itself
+from ...ops.framework.op_errors import FAILURES, failure, place, reason_of, restate, speaks_for_itself
 
 
 def located(error: Exception, operation: Operation, inputs: Sequence[Any]) -> Exception:
@@ -28,7 +28,7 @@ def located(error: Exception, operation: Operation, inputs: Sequence[Any]) -> Ex
     if operation.op.has(LOCATES_ERRORS) and isinstance(error, errors.OpError) and error.op is not None:
         return error
     refusal = None if isinstance(error, (errors.OpError, MemoryError)) else _refusal(operation, inputs)
-    if refusal is None and not isinstance(error, (errors.OpError, MemoryError, *OF_COMPUTING)):
+    if refusal is None and not isinstance(error, (MemoryError, *FAILURES)):
         error.add_note(_placed(f"[op {operation.type}]", operation))
         return error
     found = failure(error, refusal)
@@ -53,6 +53,6 @@ def _refusal(operation: Operation, inputs: Sequence[Any]) -> str | None:
     if not operation.regions and all(isinstance(x, (np.ndarray, np.generic)) for x in inputs):
         try:
             operation.op.infer([Constant(np.asarray(x)) for x in inputs], operation.attrs)
-        except (errors.OpError, *OF_COMPUTING) as refusal:
+        except FAILURES as refusal:
             return refusal.message if isinstance(refusal, errors.OpError) else reason_of(refusal)
     return None

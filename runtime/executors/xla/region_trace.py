@@ -19,13 +19,12 @@ from jax.experimental.xla_metadata import set_xla_metadata
 
 from ... import dtypes
 from ...core.shapes import compatible, num_elements
-from ...errors import OpError
 from ...functionalize.constants import folded
 from ...functionalize.errors import CannotCompileError, NeverRunsError, Reason
 from ...ir.graph import Constant, Graph, Operand, Operation, Value
 from ...ir.value_types import TensorType
 from ...ops.framework import narrow_floats
-from ...ops.framework.op_errors import OF_COMPUTING
+from ...ops.framework.op_errors import FAILURES
 from ...ops.framework.region_ops import CUSTOM
 from ...ops.math.cast import optimization_barrier
 from . import symbolic_sizes
@@ -128,7 +127,7 @@ class RegionTrace:
             found = rule(site, *operation.op.grouped(given))
         except NotLoweredError as error:
             raise CannotCompileError([Reason(operation, str(error))]) from None
-        except (OpError, MemoryError, *OF_COMPUTING) as error:
+        except (MemoryError, *FAILURES) as error:
             if not _refuses(operation, inputs):
                 raise  # a fault of the rule
             raise NeverRunsError(Reason(operation, f"these shapes are refused: {error}")) from error

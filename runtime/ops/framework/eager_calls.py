@@ -34,7 +34,7 @@ from ...ir.value_types import ListType, TensorType
 from ...kernels import matrix_products, native_pool
 from . import narrow_floats
 from .call_keys import ATOMS, Elements, KnownOperand, have_key, types_in
-from .op_errors import OF_COMPUTING, runtime_op_error, throw
+from .op_errors import FAILURES, runtime_op_error, throw
 from .signature import Signature
 
 MOST = 256
@@ -59,7 +59,7 @@ _MOST_FOLDED = 4096
 
 _OWN = f"{__name__.partition('.')[0]}."
 
-_OF_KERNELS = (errors.OpError, MemoryError, *OF_COMPUTING)
+_OF_KERNELS = (MemoryError, *FAILURES)
 
 
 def is_closed(op: OpDef) -> bool:

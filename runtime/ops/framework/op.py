@@ -56,7 +56,7 @@ from . import composite_dispatch, constant_results, narrow_floats
 from .call_keys import Dtypes, Elements
 from .eager_calls import MOST, EagerCall, native, run_kept
 from .kept_calls import count_new, eager_call, operand_dtypes, packed_dtypes, with_packed
-from .op_errors import OF_COMPUTING, ruled_out, runtime_op_error, throw
+from .op_errors import FAILURES, ruled_out, runtime_op_error, throw
 from .signature import Signature
 
 
@@ -260,7 +260,7 @@ class Op(CallSlot, Signature):
         compute = self._compute_narrow(operands, specs) if dtypes.NARROW else self._compute_quietly
         try:
             results = compute(*self.grouped(arrays), **attrs)
-        except (errors.OpError, MemoryError, *OF_COMPUTING) as error:
+        except (MemoryError, *FAILURES) as error:
             throw(runtime_op_error(error, self, arrays, attrs), error)
         if isinstance(specs, tuple):
             outputs = [eager_result(result, spec) for result, spec in zip(results, specs, strict=True)]
@@ -278,7 +278,7 @@ class Op(CallSlot, Signature):
         """Return the inferred result types of an eager call."""
         try:
             return self.infer(operands, attrs)
-        except (errors.OpError, *OF_COMPUTING) as error:
+        except FAILURES as error:
             throw(runtime_op_error(error, self, operands, attrs), error)
 
     def _compute_narrow(self, operands: Sequence[Any], specs: Any) -> Callable[..., Any]:
@@ -298,7 +298,7 @@ class Op(CallSlot, Signature):
         operands: list[Operand] = [builder.operand(tensor) for tensor in tensors]
         try:
             specs = self.infer(operands, attrs)
-        except (errors.OpError, *OF_COMPUTING) as error:
+        except FAILURES as error:
             throw(ruled_out(error, self, operands, attrs), error)
         many = isinstance(specs, tuple)
         values = builder.add(

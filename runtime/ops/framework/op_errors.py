@@ -21,8 +21,8 @@ from ... import dtypes, errors
 from ...ir.op_def import OpDef
 from ...ir.value_types import TensorType
 
-OF_COMPUTING = (ValueError, TypeError, IndexError, ArithmeticError)
-"""Exceptions that kernels raise, also from NumPy and Python, for invalid arguments."""
+FAILURES = (errors.OpError, ValueError, TypeError, IndexError, ArithmeticError)
+"""Exceptions that rules and kernels raise, also from NumPy and Python, for invalid arguments."""
 
 _OF_ARGUMENTS = (errors.InvalidArgumentError, errors.ResourceExhaustedError, errors.UnimplementedError)
 _PYTHONS = (ValueError, IndexError, AssertionError)

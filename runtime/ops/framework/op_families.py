@@ -31,7 +31,7 @@ from ...ir.value_types import TensorType
 from . import eager_calls
 from .eager_calls import KeptAttributes
 from .op import Input, Name, Op, Same
-from .op_errors import OF_COMPUTING
+from .op_errors import FAILURES
 
 Array = Any
 """An argument or result of a kernel: a NumPy array, or a NumPy scalar where the rank is 0."""
@@ -136,7 +136,7 @@ class Elementwise(Op):
             if operands is not None:
                 try:
                     spec = self.rule(*operands)
-                except (errors.OpError, *OF_COMPUTING):
+                except FAILURES:
                     return super()._call(*args)  # the slow path raises the full error message
                 (value,) = builder.add(self, operands, self.attribute_defaults, (spec,))
                 first = operands[0]
