@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from agc.autograph import compile_source, convert, staging
-from grammar.surroundings import surroundings
+from grammar.surroundings import TooLong, surroundings
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.scoped_programs import ScopedGrower, called, shown
@@ -71,7 +71,11 @@ def behavior(
 
     names.update(v=v, t=lambda number, result: mark(number, shown(result)), called=called)
     module.update(names, a=0, b=0, c=0)
-    return called(program), names["TRACE"], [shown(module.get(name)) for name in "abc"]
+    try:
+        end = called(program)
+    except TooLong:
+        end = "too long"
+    return end, names["TRACE"], [shown(module.get(name)) for name in "abc"]
 
 
 def check(text: str, filename: str) -> None:
