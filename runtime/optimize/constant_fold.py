@@ -31,13 +31,9 @@ def _folded(graph: Graph, known: Substitution, callees: dict[Graph, Graph]) -> G
     kept = walk.operations
     last: dict[Operand, int] | None = None  # position of each value's last use, computed on demand
     for position, operation in enumerate(graph.operations):
-        current = operation
-        if known and not known.keys().isdisjoint(operation.inputs):
-            current = reading(operation, known)
-            walk.is_changed = True
+        current = reading(operation, known) if known else operation
         if operation.regions:
             current = _entered(current, callees)
-            walk.is_changed |= current is not operation
         elif not current.stateful:
             for operand in current.inputs:
                 if type(operand) is not Constant:
@@ -52,6 +48,7 @@ def _folded(graph: Graph, known: Substitution, callees: dict[Graph, Graph]) -> G
                             known.pop(operand, None)
                     continue
         kept.append(current)
+        walk.is_changed |= current is not operation
     return walk.finish()
 
 

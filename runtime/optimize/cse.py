@@ -110,9 +110,7 @@ class _Common:
         kept: list[Operation] = []
         is_changed = False
         for operation in graph.operations:
-            current = operation
-            if known and not known.keys().isdisjoint(operation.inputs):
-                current = reading(operation, known)
+            current = reading(operation, known) if known else operation
             if operation.regions:
                 current = self.structure(current, scope)
             found = self.read(current, scope) if operation.stateful else self.found(current, scope)

@@ -72,9 +72,7 @@ class Rewriter:
         """Return the graph after applying `rules`, by operation; `visit` rewrites the regions."""
         known, kept = self.known, self.operations
         for operation in self.graph.operations:
-            current = operation
-            if known and not known.keys().isdisjoint(operation.inputs):
-                current = reading(operation, known)
+            current = reading(operation, known) if known else operation
             if operation.regions:
                 current = visiting(visit, current)
             rule = rules.get(current.op)
