@@ -18,7 +18,6 @@ from typing import Any
 import recorder  # installs agc as TensorFlow on request
 
 STEPS = 20
-TEST_POINTS = 200
 
 LOSSES: list[list[float]] = []
 

@@ -6,8 +6,6 @@ from collections.abc import Callable
 
 Choose = Callable[[int], int]  # an int below the given one
 
-PATTERNS_OF_NAMES = ["a", "c", "e"]
-
 
 class Expressions:
     """Grows expressions from choices. `kind` is that of the function around: plain, generator or async."""

@@ -9,7 +9,6 @@
 Messages are JSON, each ended by a zero byte: Chromium reads them from descriptor 3 and writes them to 4.
 """
 
-import base64
 import json
 import os
 import shutil
@@ -182,11 +181,6 @@ class Page:
         if kind == "click":
             for event in ("mousePressed", "mouseReleased"):
                 self.send("Input.dispatchMouseEvent", type=event, x=x, y=y, button="left", clickCount=1)
-
-    def screenshot(self, path):
-        data = self.send("Page.captureScreenshot", format="png")["data"]
-        with open(path, "wb") as file:
-            file.write(base64.b64decode(data))
 
     def close(self):
         self.browser.send("Target.closeTarget", targetId=self.target)

@@ -152,11 +152,6 @@ FIRST_ORDER = {
 """Operations whose first derivatives are all that there is."""
 
 
-def is_fractional(name: str) -> bool:
-    """Whether an example gives fractions, or could."""
-    return any(np.asarray(a).dtype.kind in "fciu" for call in shown(name) for a in call.arrays)
-
-
 def declared(op: Op) -> bool:
     return op.differentiate is not None or op.has_no_gradient is not None
 
