@@ -310,10 +310,9 @@ def _inferred(operation: Operation, inputs: list[Operand]) -> Sequence[AnySpec]:
     if operation.op in (assert_true, raise_error, print_texts):
         return [value.spec for value in operation.outputs]
     try:
-        specs = operation.op.infer(inputs, operation.attrs)
+        return operation.op.infer_all(inputs, operation.attrs)
     except FAILURES as error:
         raise NeverRunsError(Reason(operation, f"these shapes are refused: {error}")) from error
-    return specs if isinstance(specs, tuple) else (specs,)
 
 
 def _demand_known(operation: Operation, spec: AnySpec, with_sizes: bool) -> None:

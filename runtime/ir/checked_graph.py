@@ -65,10 +65,9 @@ def checked_operation(
 
 def _inferred(op: OpDef, inputs: Sequence[Operand], attrs: Mapping[str, Any]) -> tuple[AnySpec, ...]:
     try:
-        specs = op.infer(list(inputs), attrs)
+        return op.infer_all(list(inputs), attrs)
     except Exception as error:  # a rule may fail in any way on operands that no trace produces
         raise ValueError(f"{op.name} does not accept these operands: {error}") from None
-    return specs if isinstance(specs, tuple) else (specs,)
 
 
 def _narrowed(op: OpDef, value: Value, inferred: AnySpec) -> tuple[Value, Operation | None]:

@@ -121,6 +121,11 @@ class OpDef(FactRecord):
         )
         return self.rule(**given, **attrs)
 
+    def infer_all(self, operands: list[Any], attrs: Mapping[str, Any]) -> tuple[Any, ...]:
+        """Return the types of all results, also of a single one, as a tuple."""
+        found = self.infer(operands, attrs)
+        return found if isinstance(found, tuple) else (found,)
+
     def grouped(self, arrays: list[Any]) -> list[Any]:
         """Return flat inputs grouped as the rule and the kernel take them: those of an `Inputs` argument in a list."""
         position = self.group

@@ -105,10 +105,9 @@ class _Shapes:
     def inferred(self, operation: Operation, known: Substitution) -> Operation:
         """Return the operation with the types of its results refined by shape inference."""
         try:
-            specs = operation.op.infer(list(operation.inputs), operation.attrs)
+            specs = operation.op.infer_all(list(operation.inputs), operation.attrs)
         except FAILURES:
             return operation  # it fails at run time
-        specs = specs if isinstance(specs, tuple) else (specs,)
         return self.with_outputs(operation, tuple(map(_refined, operation.outputs, specs)), known)
 
     def stacked(self, operation: Operation, walk: Rewriter) -> Operation:

@@ -97,8 +97,7 @@ def _follows_operands(operation: Operation) -> bool:
     """Return whether results have bfloat16 because of the operands, not because of an attribute."""
     operands = [Value("x", _wide_type(x.spec)) if _is_narrow(x) else x for x in operation.inputs]
     try:
-        specs = operation.op.infer(operands, operation.attrs)
+        specs = operation.op.infer_all(operands, operation.attrs)
     except FAILURES:
         return False  # it fails at run time
-    specs = specs if isinstance(specs, tuple) else (specs,)
     return [spec.dtype for spec in specs] == [_wide_type(value.spec).dtype for value in operation.outputs]

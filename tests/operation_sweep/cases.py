@@ -143,8 +143,7 @@ def as_operation(case: Case, number: int) -> tuple[Operation, list[Value]]:
         else Constant(array)
         for i, array in enumerate(case.arrays)
     ]
-    specs = case.op.infer(operands, case.attrs)
-    specs = specs if isinstance(specs, tuple) else (specs,)
+    specs = case.op.infer_all(operands, case.attrs)
     outputs = tuple(Value(f"r{number}_{i}", spec) for i, spec in enumerate(specs))
     inputs = [operand for operand in operands if isinstance(operand, Value)]
     return Operation(case.op, tuple(operands), dict(case.attrs), outputs), inputs

@@ -284,10 +284,9 @@ def _rewritten(graph: Graph, given: Sequence[Any], replace: Callable[..., Any]) 
     for old in graph.operations:
         operands = tuple(known.get(operand, operand) for operand in old.inputs)
         try:
-            specs = old.op.infer(list(operands), old.attrs)
+            specs = old.op.infer_all(list(operands), old.attrs)
         except REFUSALS:
             return None
-        specs = specs if isinstance(specs, tuple) else (specs,)
         outputs = tuple(Value(value.name, spec) for value, spec in zip(old.outputs, specs, strict=True))
         operations.append(Operation(old.op, operands, old.attrs, outputs))
         known.update(zip(old.outputs, outputs, strict=True))

@@ -55,8 +55,7 @@ class Call(NamedTuple):
 
     def specs(self, operands: list[Any]) -> tuple[TensorType, ...]:
         """What the rule says about the results."""
-        specs = self.op.infer(operands, self.attrs)
-        return specs if isinstance(specs, tuple) else (specs,)
+        return self.op.infer_all(operands, self.attrs)
 
 
 class Examples(NamedTuple):

@@ -94,11 +94,10 @@ def _check_operation(operation: Operation) -> None:
     if gives_by_regions(operation):
         return
     try:
-        specs = operation.op.infer(list(operation.inputs), operation.attrs)
+        inferred = operation.op.infer_all(list(operation.inputs), operation.attrs)
     except (ValueError, TypeError, errors.OpError) as error:
         reason = f"{operation.op.name} does not accept these operands: {error}"
         raise _BrokenRuleError(reason, operation) from None
-    inferred = specs if isinstance(specs, tuple) else (specs,)
     given = [value.spec for value in operation.outputs]
     if not all_fit(agree, given, inferred):
         raise _BrokenRuleError(f"{operation.op.name} gives {show(inferred)}, not {show(given)}", operation)

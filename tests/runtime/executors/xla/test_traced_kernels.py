@@ -109,10 +109,9 @@ def of_shapes(operation: Operation, inputs: list[Value], arrays: list[np.ndarray
     new = dict(zip(inputs, given, strict=True))
     operands = tuple([new.get(operand, operand) for operand in operation.inputs])
     try:
-        found = operation.op.infer(operands, operation.attrs)
+        specs = operation.op.infer_all(operands, operation.attrs)
     except REFUSALS:
         return None
-    specs = found if isinstance(found, tuple) else (found,)
     if not all(isinstance(spec, TensorType) and (num_elements(spec.shape) or MOST) < MOST for spec in specs):
         return None
     results = tuple([Value(value.name, spec) for value, spec in zip(operation.outputs, specs, strict=True)])
