@@ -35,7 +35,8 @@ def saved(dataset: Any, path: Any) -> None:
 
 def loaded(path: Any, element_spec: Any) -> Dataset:
     spec_path = Path(path, _SPEC)
-    if not spec_path.exists() and spec_path.with_name(_OF_TENSORFLOW).exists():
+    # `Path.exists` raises an error for a name that is too long.
+    if not os.path.exists(spec_path) and os.path.exists(spec_path.with_name(_OF_TENSORFLOW)):
         raise errors.UnimplementedError(
             f"{spec_path.parent} is a saved dataset of TensorFlow, with the file {_OF_TENSORFLOW}; agc does not read it"
         )
