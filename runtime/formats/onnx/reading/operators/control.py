@@ -20,9 +20,9 @@ from .registry import OperatorCall, operator, rank_of
 @operator("If")
 def _(call: OperatorCall, predicate: Any) -> Any:
     then, otherwise = call.get("then_branch"), call.get("else_branch")
+    if isinstance(predicate, EagerTensor):
+        return call.run(then if predicate.numpy().item() else otherwise, [])
     test = reshape.reshape(predicate, [])
-    if isinstance(test, EagerTensor):
-        return call.run(then if bool(test) else otherwise, [])
     results = cond(test, lambda: tuple(call.run(then, [])), lambda: tuple(call.run(otherwise, [])))
     return list(results)
 
