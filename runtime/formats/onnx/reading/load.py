@@ -58,9 +58,9 @@ def _spec(value: Any) -> TensorSpec:
     tensor = value.type.tensor_type
     shape = None
     if tensor.HasField("shape"):
-        shape = [each.dim_value if each.HasField("dim_value") else None for each in tensor.shape.dim]
-        if any(size is not None and size < 0 for size in shape):
-            raise ValueError(f"the input {value.name!r} has a negative size")
+        # Some exporters write an unknown size as -1.
+        sizes = [each.dim_value if each.HasField("dim_value") else -1 for each in tensor.shape.dim]
+        shape = [size if size >= 0 else None for size in sizes]
     return TensorSpec(shape, dtype_of(tensor.elem_type), value.name)
 
 

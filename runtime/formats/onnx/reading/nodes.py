@@ -3,7 +3,8 @@
 node { op_type: "Twice" domain: "own" input: "x" }     ==>     OnnxNode("own.Twice", ["x"], body=NodeGraph(["a"], …))
 functions { name: "Twice" input: "a" … }
 
-A call of a function that the file defines has the body as its own graph, with the attributes of the call in it.
+A call of a function that the file defines has the body as its own graph, with the attributes of the call in it. So has
+an operator without a rule for which the standard has such a function.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ....errors import DataLossError, UnimplementedError
+from ..onnx_types import onnx
 from .operators.registry import OPERATORS
 from .protos import TensorReader
 
@@ -101,12 +103,13 @@ class GraphReader:
         self._add(1)
         domain = _domain(proto.domain)
         attrs = self._attributes(proto, scope)
-        function = self._functions.get((domain, proto.op_type, proto.overload))
-        body = None if function is None else self._body(function, proto, attrs, scope.inner())
+        opset = scope.opsets.get(domain, 1)
         op = f"{_PREFIXES.get(domain, f'{domain}.')}{proto.op_type}"
-        return OnnxNode(
-            op, proto.name, list(proto.input), list(proto.output), attrs, scope.opsets.get(domain, 1), body
-        )
+        function = self._functions.get((domain, proto.op_type, proto.overload))
+        if function is None and op not in OPERATORS:
+            function = _function_of_the_standard(proto.op_type, domain, opset)
+        body = None if function is None else self._body(function, proto, attrs, scope.inner())
+        return OnnxNode(op, proto.name, list(proto.input), list(proto.output), attrs, opset, body)
 
     def _add(self, count: int) -> None:
         self._count += count
@@ -171,6 +174,22 @@ def _domain(name: str) -> str:
 
 def _opsets(proto: Any) -> dict[str, int]:
     return {_domain(each.domain): each.version for each in proto.opset_import}
+
+
+def _function_of_the_standard(name: str, domain: str, opset: int) -> Any:
+    """Return the function by which ONNX itself defines an operator, or None."""
+    if not onnx.defs.has(name, domain):
+        return None
+    try:
+        schema = onnx.defs.get_schema(name, opset, domain)
+    except onnx.defs.SchemaError:  # the operator is newer than the model
+        return None
+    if not schema.has_function:
+        return None
+    function = schema.function_body
+    defaults = [each.default_value for each in schema.attributes.values()]
+    function.attribute_proto.extend(each for each in defaults if each.name)
+    return function
 
 
 def check_operators(graph: NodeGraph, path: Path) -> None:

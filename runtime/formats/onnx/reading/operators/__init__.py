@@ -1,3 +1,16 @@
 """The operators that can be read, by family. Importing this package registers them all."""
 
-from . import arrays, control, elementwise, indexing, networks, recurrent, reductions, resizing, sequences  # noqa: F401
+from . import (  # noqa: F401
+    arrays,
+    control,
+    elementwise,
+    indexing,
+    networks,
+    quantized,
+    recurrent,
+    reductions,
+    regions,
+    resizing,
+    sequences,
+    spectra,
+)

@@ -15,6 +15,7 @@ from .....ops.arrays.sequence_lengths import reverse_rows
 from .....ops.arrays.shape_arithmetic import broadcast_dynamic_shape
 from .....ops.arrays.where_ops import choose
 from .....ops.math.cast import bitcast, cast
+from .....ops.math.clip import clip_by_value
 from .....ops.random.stateful import normal, uniform
 from ..protos import dtype_of
 from .registry import OperatorCall, axes_of, numbers, operator, plain, rank_of
@@ -134,7 +135,7 @@ def _(call: OperatorCall, x: Any, repeats: Any) -> Any:
 
 @operator("Pad")
 def _(call: OperatorCall, x: Any, pads: Any = None, filler: Any = None, axes: Any = None) -> Any:
-    mode = call.get("mode", "constant")
+    mode = call.choice("mode", "constant", "reflect", "edge", "wrap")
     rank = rank_of(x)
     if pads is None:
         pads = convert_to_tensor(np.array(call.get("pads", call.get("paddings")), np.int64))
@@ -147,10 +148,20 @@ def _(call: OperatorCall, x: Any, pads: Any = None, filler: Any = None, axes: An
     pairs = reshape.transpose(reshape.reshape(pads, [2, rank]))
     if mode == "constant":
         return _padded(x, pairs, call.get("value", 0.0) if filler is None else filler)
-    modes = {"reflect": "REFLECT"}
-    if mode in modes:
-        return pad_ops.pad(x, pairs, modes[mode])
-    raise ValueError(f"padding with the mode {mode} is not supported")
+    if mode == "reflect":
+        return pad_ops.pad(x, pairs, "REFLECT")
+    return _extended(x, pairs, mode)
+
+
+def _extended(x: Any, pairs: Any, mode: str) -> Any:
+    """Pad with the elements at the edge, or with those of the other end."""
+    own = shape_ops.shape(x)
+    for axis in range(rank_of(x)):
+        before, after = cast(pairs[axis][0], own.dtype), cast(pairs[axis][1], own.dtype)
+        places = ranges.range(-before, own[axis] + after)
+        inside = places % own[axis] if mode == "wrap" else clip_by_value(places, 0, own[axis] - 1)
+        x = gather(x, inside, axis=axis)
+    return x
 
 
 def _padded(x: Any, pairs: Any, filler: Any) -> Any:

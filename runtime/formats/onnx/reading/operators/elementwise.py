@@ -10,12 +10,10 @@ from typing import Any
 import numpy as np
 
 from ..... import dtypes
-from .....core.shapes import normal_axis
 from .....ops.arrays.creation import zeros_like
-from .....ops.arrays.reshape import reshape
 from .....ops.arrays.where_ops import choose
 from .....ops.math import arithmetic, bitwise, comparison, elementwise, error_and_gamma
-from .....ops.math.cast import cast, saturate_cast
+from .....ops.math.cast import cast
 from .....ops.math.clip import clip_by_value
 from .....ops.nn import activations, rectifiers
 from .....ops.strings.regex import regex_full_match
@@ -159,34 +157,6 @@ def _(call: OperatorCall, x: Any) -> Any:
 def _(call: OperatorCall, x: Any) -> Any:
     limit, bias = call.get("lambd", 0.5), call.get("bias", 0.0)
     return choose(x < -limit, x + bias, choose(x > limit, x - bias, zeros_like(x)))
-
-
-@operator("QuantizeLinear")
-def _(call: OperatorCall, x: Any, scale: Any, zero: Any = None) -> Any:
-    dtype = zero.dtype if zero is not None else dtype_of(call.get("output_dtype", 0) or 2)
-    scale, zero = (_along_axis(call, x, each) for each in (scale, zero))
-    steps = elementwise.round(x / scale)
-    steps = steps if zero is None else steps + cast(zero, steps.dtype)
-    return saturate_cast(steps, dtype)
-
-
-@operator("DequantizeLinear")
-def _(call: OperatorCall, x: Any, scale: Any, zero: Any = None) -> Any:
-    scale, zero = (_along_axis(call, x, each) for each in (scale, zero))
-    wide = cast(x, dtypes.int32)
-    steps = wide if zero is None else wide - cast(zero, dtypes.int32)
-    return cast(steps, scale.dtype) * scale
-
-
-def _along_axis(call: OperatorCall, x: Any, value: Any) -> Any:
-    """Return a number, or one for each element of an axis, in a shape that broadcasts with `x`."""
-    if value is None or value.shape.rank == 0:
-        return value
-    if value.shape.rank != 1 or call.get("block_size", 0):
-        raise ValueError("scales of blocks are not supported")
-    rank = x.shape.rank
-    axis = normal_axis(call.get("axis", 1), rank)
-    return reshape(value, [-1 if i == axis else 1 for i in range(rank)])
 
 
 @operator("StringConcat")

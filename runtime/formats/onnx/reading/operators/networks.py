@@ -7,15 +7,13 @@ from typing import Any
 import numpy as np
 
 from ..... import dtypes
-from .....core.conversion import convert_to_tensor
 from .....ops.arrays import reshape, shape_ops
 from .....ops.arrays.pad_ops import pad
-from .....ops.math.cast import cast
 from .....ops.nn.conv_primitive import conv, conv_backprop_input
 from .....ops.nn.pool_primitive import avg_pool, max_pool, max_pool_argmax
 from .....ops.reduce import reductions
 from .reductions import channels
-from .registry import OPERATORS, OperatorCall, operator, rank_of
+from .registry import OperatorCall, operator, rank_of
 
 _FORMAT = "NC..."
 
@@ -173,12 +171,3 @@ def _(call: OperatorCall, x: Any) -> Any:
     axes = tuple(range(2, rank_of(x)))
     reduce = reductions.reduce_mean if call.node.op == "GlobalAveragePool" else reductions.reduce_max
     return reduce(x, axes, True)
-
-
-@operator("ConvInteger")
-def _(call: OperatorCall, x: Any, w: Any, zero_x: Any = None, zero_w: Any = None) -> Any:
-    wide = [cast(each, dtypes.int32) for each in (x, w)]
-    for i, zero in enumerate((zero_x, zero_w)):
-        if zero is not None:
-            wide[i] = wide[i] - cast(convert_to_tensor(zero), dtypes.int32)
-    return OPERATORS["Conv"](call, *wide)

@@ -118,15 +118,6 @@ def _(call: OperatorCall, x: Any) -> Any:
     return det(x)
 
 
-@operator("MatMulInteger")
-def _(call: OperatorCall, a: Any, b: Any, zero_a: Any = None, zero_b: Any = None) -> Any:
-    wide = [cast(each, dtypes.int32) for each in (a, b)]
-    for i, zero in enumerate((zero_a, zero_b)):
-        if zero is not None:
-            wide[i] = wide[i] - cast(zero, dtypes.int32)
-    return matmul(wide[0], wide[1])
-
-
 @operator("Softmax", "LogSoftmax", "Hardmax")
 def _(call: OperatorCall, x: Any) -> Any:
     functions: dict[str, Any] = {"Softmax": softmax, "LogSoftmax": log_softmax, "Hardmax": _hardmax}

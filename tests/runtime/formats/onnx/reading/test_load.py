@@ -117,6 +117,7 @@ CASES = {
     "Hardmax": ({}, [], lambda x: (x == x.max(1, keepdims=True)).astype("f")),
     "ReduceL1": ({"axes": [1], "keepdims": 0}, [], lambda x: np.abs(x).sum(1)),
     "Selu": ({}, [], lambda x: np.where(x > 0, x, 1.6732632 * np.expm1(x)) * 1.0507010),
+    "MeanVarianceNormalization": ({"axes": [1]}, [], lambda x: (x - x.mean(1)[:, None]) / x.std(1)[:, None]),
     "Flatten": ({"axis": 0}, [], lambda x: x.reshape(1, -1)),
 }  # fmt: skip
 
@@ -133,6 +134,7 @@ def test_an_operator_that_only_other_exporters_write(name, tmp_path):
 
 
 IMAGE, MATRIX = (1, 2, 7, 6), (2, 3)
+GRID = np.float32([[[[-2.5, -1.5], [-1.0, -0.9], [-0.1, 0.03]], [[0.5, 0.31], [0.97, 1.0], [1.6, 3.3]]]])
 OTHERS = [
     ("MaxPool", {"kernel_shape": [3, 3], "strides": [2, 3], "pads": [1, 0, 1, 1], "ceil_mode": 1}, IMAGE),
     ("MaxPool", {"kernel_shape": [2, 2], "strides": [1, 2], "auto_pad": "SAME_LOWER"}, IMAGE),
@@ -150,6 +152,50 @@ OTHERS = [
     ("Gelu", {"approximate": "tanh"}, MATRIX),
     ("Resize", {"mode": "cubic"}, (1, 1, 4, 5), (0,), np.float32([1, 1, 2, 1.5])),
     ("OneHot", {}, np.array([0, 2, -1]), np.array(3), np.float32([0.5, 2.0])),
+    ("Pad", {"mode": "edge"}, MATRIX, np.int64([2, 0, 1, 3])),
+    ("Pad", {"mode": "wrap"}, MATRIX, np.int64([0, 2, 1, 3])),
+    ("DFT", {}, (2, 5, 1)),
+    ("DFT", {"inverse": 1}, (2, 5, 2), np.array(4), np.array(-2)),
+    ("DFT", {"onesided": 1}, (3, 5, 2, 1), np.array(8), np.array(1)),
+    ("STFT", {}, (2, 20, 1), np.array(4), np.float32([0.0, 0.5, 1.0, 0.5, 0.25])),
+    ("STFT", {"onesided": 0}, (2, 20, 1), np.array(3), None, np.array(6)),
+    ("STFT", {"onesided": 0}, (2, 20, 2), np.array(3), np.float32([0.0, 0.5, 1.0, 0.5])),
+    ("NonMaxSuppression", {}, (2, 9, 4), (2, 3, 9), np.array(4), np.float32(0.2), np.float32(0.3)),
+    ("NonMaxSuppression", {"center_point_box": 1}, (1, 9, 4), (1, 2, 9), np.array(2**40), np.float32(0.2)),
+    ("NonMaxSuppression", {}, (1, 9, 4), (1, 2, 9)),
+    *[
+        ("GridSample", {"mode": mode, "padding_mode": padding, "align_corners": aligned}, IMAGE, GRID)
+        for mode in ("linear", "nearest", "cubic")
+        for padding, aligned in (("zeros", 0), ("border", 1), ("reflection", 0))
+    ],
+    ("GridSample", {"padding_mode": "reflection", "align_corners": 1}, (1, 2, 3, 4, 5), (1, 2, 2, 2, 3)),
+    ("DequantizeLinear", {}, np.uint8([1, 200]), np.float32([0.5]), np.uint8([3])),
+    ("DequantizeLinear", {"axis": 0}, np.int8([[1, -90], [7, 0]]), np.float32([0.5, 2.0]), np.int8([3, 0])),
+    (
+        "QLinearMatMul",
+        {},
+        np.uint8([[1, 200], [90, 7]]),
+        np.float32(0.1),
+        np.uint8(9),
+        np.uint8([[3, 1], [250, 7]]),
+        np.float32(0.2),
+        np.uint8(120),
+        np.float32(0.5),
+        np.uint8(30),
+    ),
+    (
+        "QLinearConv",
+        {"pads": [1, 0]},
+        np.uint8([[[1, 90, 200]]]),
+        np.float32(0.1),
+        np.uint8(9),
+        np.int8([[[3, -100]], [[9, 50]]]),
+        np.float32([0.2, 0.02]),
+        np.int8([0, 0]),
+        np.float32(0.5),
+        np.uint8(30),
+        np.int32([400, -500]),
+    ),
     ("ConvInteger", {}, np.uint8([[[1, 9, 200]]]), np.uint8([[[3, 250]]]), np.uint8(3)),
     ("MatMulInteger", {}, np.uint8([[1, 200]]), np.uint8([[3, 1], [250, 7]]), np.uint8(3), np.uint8([7, 1])),
 ]
@@ -159,11 +205,13 @@ OTHERS = [
 def test_operators_give_the_results_of_onnx_runtime(case, tmp_path):
     name, attrs, *given = case
     random = np.random.default_rng(1)
-    x, *more = [random.random(a).astype("f") if isinstance(a, tuple) else np.asarray(a) for a in given]
-    names = [f"c{i}" for i in range(len(more))]
+    x, *more = [random.random(a).astype("f") if isinstance(a, tuple) else a for a in given]
+    names = ["" if a is None else f"c{i}" for i, a in enumerate(more)]
+    constants = [(name, np.asarray(a)) for name, a in zip(names, more, strict=True) if name]
+    x = np.asarray(x)
     node = helper.make_node(name, ["x", *names], ["y"], **attrs)
     inputs = [("x", helper.np_dtype_to_tensor_dtype(x.dtype), x.shape)]
-    content = content_of([node], inputs, ("y",), list(zip(names, more, strict=True)), 21)
+    content = content_of([node], inputs, ("y",), constants, 21)
     content = onnx.shape_inference.infer_shapes(content).SerializeToString()
     (found,) = results_of(loaded(content, tmp_path), [x])
     np.testing.assert_allclose(found, results(content, [x])["y"], rtol=1e-4, atol=1e-5)
@@ -289,13 +337,44 @@ def test_numbers_are_quantized_and_back(tmp_path):
     assert back.numpy().tolist() == [-5.0, 0.0, 1.0, 122.5]
 
 
+def test_numbers_are_quantized_by_their_own_range(tmp_path):
+    """ONNX defines the operator by a function of others."""
+    node = helper.make_node("DynamicQuantizeLinear", ["x"], ["y", "scale", "zero"])
+    model = model_of([node], tmp_path, [("x", F, [3])], ("y", "scale", "zero"))
+    quantized, scale, zero = model([-1.0, 0.0, 4.1])
+    assert (quantized.numpy().tolist(), zero.numpy()) == ([0, 50, 255], 50)
+    np.testing.assert_allclose(scale, 5.1 / 255, rtol=1e-6)
+
+
+@pytest.mark.parametrize(("periodic", "expected"), [(1, [0.0, 0.5, 1.0, 0.5]), (0, [0.0, 0.75, 0.75, 0.0])])
+def test_a_window_is_a_function_of_the_standard(periodic, expected, tmp_path):
+    node = helper.make_node("HannWindow", ["x"], ["y"], periodic=periodic)
+    model = model_of([node], tmp_path, [("x", TensorProto.INT64, [])])
+    np.testing.assert_allclose(model(4), expected, atol=1e-6)
+
+
+def test_a_known_condition_needs_only_its_own_branch(tmp_path):
+    """AffineGrid is a function whose other branch splits the four sizes of an image into five."""
+    node = helper.make_node("AffineGrid", ["x", "size"], ["y"], align_corners=1)
+    sizes = [("size", np.int64([2, 1, 2, 3]))]
+    model = model_of([node], tmp_path, [("x", F, [2, 2, 3])], constants=sizes, opset=20)
+    grid = model([[[2.0, 0.0, 0.5], [0.0, 1.0, 0.0]]] * 2).numpy()
+    assert grid.tolist() == [[[[2 * x + 0.5, y] for x in (-1.0, 0.0, 1.0)] for y in (-1.0, 1.0)]] * 2
+
+
+def test_a_negative_size_of_an_input_is_unknown(tmp_path):
+    model = model_of([helper.make_node("Relu", ["x"], ["y"])], tmp_path, [("x", F, [-1, 2])])
+    assert model.input_specs[0].shape.as_list() == [None, 2]
+    assert model([[1.0, -1.0]]).numpy().tolist() == [[1.0, 0.0]]
+
+
 def test_all_operators_that_are_not_supported_are_listed(tmp_path):
     nodes = [
-        helper.make_node("GridSample", ["x", "x"], ["a"]),
-        helper.make_node("GridSample", ["a", "x"], ["b"]),
+        helper.make_node("RoiAlign", ["x", "x", "x"], ["a"]),
+        helper.make_node("RoiAlign", ["a", "x", "x"], ["b"]),
         helper.make_node("Attention", ["b"], ["y"], domain="com.microsoft"),
     ]
-    message = r"has operators that are not supported: GridSample \(2\), com.microsoft.Attention \(1\)"
+    message = r"has operators that are not supported: RoiAlign \(2\), com.microsoft.Attention \(1\)"
     with pytest.raises(tf.errors.UnimplementedError, match=message):
         model_of(nodes, tmp_path)
 
