@@ -62,12 +62,12 @@ class Cached(Through):
             return written(self.source.elements(), rows_path, self.source.cardinality())
         if "rows" in self.memory:
             return iter(self.memory["rows"])
-        return self._remembered()
+        return self._remembered(self.source.elements())
 
-    def _remembered(self) -> Elements:
+    def _remembered(self, source: Elements) -> Elements:
         rows: list[Row] = []
         count = self.source.cardinality()
-        for row in self.source.elements():
+        for row in source:
             rows.append(row)
             if len(rows) == count:
                 self.memory["rows"] = rows

@@ -23,7 +23,8 @@ class Concatenated(PipelineStage):
         self.spec = spec
 
     def elements(self) -> Elements:
-        return itertools.chain.from_iterable(stage.elements() for stage in (self.first, self.second))
+        later = (stage.elements() for stage in (self.second,))
+        return itertools.chain.from_iterable(itertools.chain([self.first.elements()], later))
 
     def cardinality(self) -> int:
         known = self.first.cardinality(), self.second.cardinality()
@@ -79,8 +80,10 @@ class Directed(PipelineStage):
         self.spec = spec
 
     def elements(self) -> Elements:
-        walks: list[Elements | None] = [stage.elements() for stage in self.stages]
-        for (choice,) in self.selector.elements():
+        return self._chosen(self.selector.elements(), [stage.elements() for stage in self.stages])
+
+    def _chosen(self, choices: Elements, walks: list[Elements | None]) -> Elements:
+        for (choice,) in choices:
             if not 0 <= choice < len(walks):
                 raise errors.InvalidArgumentError(f"Selector index out of range: {choice} >= {len(walks)}")
             walk = walks[choice]

@@ -54,7 +54,9 @@ class Dataset(Sources["Dataset"], CompositeTensor):
             stage = stage.with_value(stage.tensor)
         elif current() is not None:
             tensors = symbolic(stage)
-            stage = Given(ops.dataset(tensors, Recipe(stage, tensors)), stage.spec, stage)
+            keeps_state = type(stage).renew is not PipelineStage.renew
+            made = ops.renewed_dataset if keeps_state else ops.dataset
+            stage = Given(made(tensors, Recipe(stage, tensors)), stage.spec, stage)
         else:
             stage.check()
         self._stage = stage

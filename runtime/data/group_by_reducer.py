@@ -59,9 +59,12 @@ class Reduced(PipelineStage):
         self.spec = self.last.spec
 
     def elements(self) -> Elements:
+        return self._reduced(self.source.elements())
+
+    def _reduced(self, rows: Elements) -> Elements:
         key_of, first, step, last = map(Calls, (self.key, self.first, self.step, self.last))
         states: dict[int, Row] = {}
-        for row in self.source.elements():
+        for row in rows:
             key = int(key_of(row)[0])
             state = states[key] if key in states else first([np.int64(key)])
             states[key] = step([*state, *row])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 from .. import errors
@@ -86,10 +87,7 @@ class TakenWhile(Filtered):
 
     def elements(self) -> Elements:
         calls = Calls(self.function)
-        for row in self.source.elements():
-            if not calls(row)[0]:
-                return
-            yield row
+        return itertools.takewhile(lambda row: calls(row)[0], self.source.elements())
 
 
 def nested(function: Any, specs: list[Any], what: str) -> tuple[Traced, Any]:

@@ -34,6 +34,15 @@ def dataset(values: Tensors, build: Object, name: Name = None) -> TensorType:
 dataset.kernel(lambda values, build: boxed(build(values)))
 
 
+@op(stateful=True, traits=KEEPS_VARIABLES)
+def renewed_dataset(values: Tensors, build: Object, name: Name = None) -> TensorType:
+    """Return a pipeline with state of its own, such as seeds: each run makes a new one, which starts again."""
+    return VARIANT
+
+
+renewed_dataset.kernel(lambda values, build: boxed(build(values)))
+
+
 @op
 def dataset_handle(stage: Object, name: Name = None) -> TensorType:
     """Return a pipeline from outside of the graph."""

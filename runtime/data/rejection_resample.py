@@ -33,16 +33,23 @@ def resampled(
     dataset: Any, class_func: Callable[..., Any], target_dist: Any, initial_dist: Any, seed: int | None
 ) -> Dataset:
     wanted = convert_to_tensor(target_dist)
-    classes = dataset.map(class_func)
-    pairs = Dataset.zip((classes, dataset))
+    is_tuple = type(dataset.element_spec) is tuple
+
+    def with_class(*element: Any) -> Any:
+        return class_func(*element), element if is_tuple else element[0]
+
+    pairs = dataset.map(with_class)
     if initial_dist is not None:
         found = convert_to_tensor(initial_dist)
+        shares = Dataset.from_tensors(found).repeat()
         chances = Dataset.from_tensors(_chances(found, wanted)).repeat()
     else:
-        chances = _estimated(wanted, classes).map(lambda found: _chances(found, wanted))
+        shares = _estimated(wanted, dataset.map(class_func))
+        chances = shares.map(lambda found: _chances(found, wanted))
+    # The shares are not read, but TensorFlow pairs them, too: their source draws seeds, so the next draws are equal.
     accepted = (
-        Dataset.zip((chances.map(lambda accept, rest: accept), pairs))
-        .map(lambda accept, pair: (gather(accept, pair[0]), pair))
+        Dataset.zip((chances.map(lambda accept, rest: accept), shares, pairs))
+        .map(lambda accept, share, pair: (gather(accept, pair[0]), pair))
         .filter(lambda chance, pair: uniform([], seed=seed, dtype=chance.dtype) < chance)
         .map(lambda chance, pair: pair)
         .prefetch(3)

@@ -54,7 +54,7 @@ class _Repeat(Elements):
     def __init__(self, source: PipelineStage, count: int) -> None:
         self.source = source
         self.left = count
-        self.rows: Elements | None = None
+        self.rows: Elements | None = source.elements() if count else None
         self.is_empty = True
 
     def __next__(self) -> Row:
@@ -182,8 +182,12 @@ class UniqueElements(Through):
             raise TypeError(f"unique takes int32, int64 and string, not {leaves[0].dtype.name}")
 
     def elements(self) -> Elements:
+        return self._first(self.source.elements())
+
+    @staticmethod
+    def _first(rows: Elements) -> Elements:
         seen = set()
-        for row in self.source.elements():
+        for row in rows:
             key = (
                 row[0].shape,
                 np.asarray(row[0]).tobytes() if row[0].dtype != object else tuple(row[0].flat),
@@ -204,7 +208,9 @@ class IgnoredErrors(Through):
         self.log = log
 
     def elements(self) -> Elements:
-        rows = self.source.elements()
+        return self._succeeding(self.source.elements())
+
+    def _succeeding(self, rows: Elements) -> Elements:
         while True:
             try:
                 yield next(rows)
@@ -260,8 +266,11 @@ class Asserted(Through):
         self.expected = expected
 
     def elements(self) -> Elements:
+        return self._counted(self.source.elements())
+
+    def _counted(self, rows: Elements) -> Elements:
         count = 0
-        for row in self.source.elements():
+        for row in rows:
             count += 1
             if 0 <= self.expected < count:
                 raise errors.FailedPreconditionError(

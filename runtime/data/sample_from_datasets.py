@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -32,12 +33,10 @@ class Choices(PipelineStage):
     def elements(self) -> Elements:
         samples = Samples(*self.seeds.next())
         if isinstance(self.weights, PipelineStage):
-            for (weights,) in self.weights.elements():
-                yield (_drawn(_heights(weights), samples),)
+            heights: Any = (_heights(weights) for (weights,) in self.weights.elements())
         else:
-            heights = _heights(self.weights._array)
-            while True:
-                yield (_drawn(heights, samples),)
+            heights = itertools.repeat(_heights(self.weights._array))
+        return ((_drawn(found, samples),) for found in heights)
 
     def cardinality(self) -> int:
         return self.weights.cardinality() if isinstance(self.weights, PipelineStage) else INFINITE

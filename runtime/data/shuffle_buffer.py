@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from .. import errors
@@ -32,14 +32,14 @@ class Shuffled(Through):
             )
 
     def elements(self) -> Elements:
-        return Drawn(self.source.elements(), self._limit(), Samples(*self.seeds.next()))
+        return Drawn(self.source.elements, self._limit(), Samples(*self.seeds.next()))
 
     def blocks(self, size: int) -> Elements | None:
         """Shuffle only the indices for slices of tensors, and return blocks; None for other sources."""
         table = self.source.table if isinstance(self.source, Slices) else None
         if table is None:
             return None
-        drawn = Drawn(iter(range(len(table[0]))), self._limit(), Samples(*self.seeds.next()))
+        drawn = Drawn(lambda: iter(range(len(table[0]))), self._limit(), Samples(*self.seeds.next()))
         parts = iter(lambda: list(itertools.islice(drawn, size)), [])
         return ([array[part] for array in table] for part in parts)
 
@@ -50,11 +50,13 @@ class Shuffled(Through):
 class Drawn:
     """Items in an order determined by a buffer and random numbers.
 
-    The buffered items have indices from `start` to `end`.
+    `opened` is called for the first item, as in TensorFlow: an iteration that nothing reads draws its own seeds, but
+    leaves those of its source to the next one. The buffered items have indices from `start` to `end`.
     """
 
-    def __init__(self, items: Iterator[Any], size: int, samples: Samples) -> None:
-        self.items: Iterator[Any] | None = items
+    def __init__(self, opened: Callable[[], Iterator[Any]], size: int, samples: Samples) -> None:
+        self.opened: Callable[[], Iterator[Any]] | None = opened
+        self.items: Iterator[Any] | None = None
         self.size, self.samples = size, samples
         self.buffer: list[Any] = []
         self.start = self.end = 0
@@ -63,6 +65,8 @@ class Drawn:
         return self
 
     def __next__(self) -> Any:
+        if self.opened is not None:
+            self.items, self.opened = self.opened(), None
         if self.items is not None:
             self._fill(self.items)
         count = self.end - self.start

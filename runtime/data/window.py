@@ -49,7 +49,9 @@ class Window(PipelineStage):
                 raise errors.InvalidArgumentError(f"Window {name} must be greater than zero.")
 
     def elements(self) -> Elements:
-        rows = self.source.elements()
+        return self._windows_of(self.source.elements())
+
+    def _windows_of(self, rows: Elements) -> Elements:
         held: deque[Row] = deque()
         needed = (self.size - 1) * self.stride + 1
         while True:
@@ -112,17 +114,20 @@ class Grouped(PipelineStage):
         )
 
     def elements(self) -> Elements:
+        return self._groups_of(self.source.elements())
+
+    def _groups_of(self, rows: Elements) -> Elements:
         key_of, size_of, reduced = Calls(self.key), Calls(self.size), Calls(self.reduced)
         groups: dict[int, list[Row]] = {}
         sizes: dict[int, int] = {}
 
         def opened(key: int) -> Elements:
-            rows = RowStage(groups.pop(key), self.source.spec)
-            (dataset,) = reduced([np.int64(key), boxed(rows)])
+            group = RowStage(groups.pop(key), self.source.spec)
+            (dataset,) = reduced([np.int64(key), boxed(group)])
             found: Elements = unboxed(dataset).elements()
             return found
 
-        for row in self.source.elements():
+        for row in rows:
             key = int(key_of(row)[0])
             if key not in sizes or key not in groups:
                 sizes[key] = int(size_of([np.int64(key)])[0])

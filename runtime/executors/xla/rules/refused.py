@@ -34,8 +34,8 @@ _BY_REASON = {
         "find_in_mutable_table", "find_in_table", "insert_into_table", "is_initialized", "iterator",
         "iterator_advance", "iterator_current", "iterator_handle", "iterator_next",
         "iterator_next_as_optional", "matching_files", "optional_from_value", "optional_get_value",
-        "optional_has_value", "optional_none", "read_file", "remove_from_table", "table_size", "timestamp",
-        "write_file", "write_summary",
+        "optional_has_value", "optional_none", "read_file", "remove_from_table", "renewed_dataset", "table_size",
+        "timestamp", "write_file", "write_summary",
     ),
     "its replicas are programs of their own": (
         "run_in_replicas",
