@@ -9,6 +9,7 @@ import agc.runtime as runtime
 
 from ..core.conversion import convert_to_tensor, is_tensor
 from ..ir.builder import current
+from .ctc import ctc_beam_search_decoder, ctc_loss
 
 
 def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Any:
@@ -116,13 +117,15 @@ OWN = {
     "where": where,
     "cond": cond,
     "while_loop": while_loop,
+    "nn.ctc_beam_search_decoder": ctc_beam_search_decoder,
+    "nn.ctc_loss": ctc_loss,
     "nn.dropout": dropout,
     "nn.softmax_cross_entropy_with_logits": softmax_cross_entropy_with_logits,
 }
 
 OTHER = frozenset({
-    "image.resize", "image.sample_distorted_bounding_box", "losses", "metrics", "nn.ctc_beam_search_decoder",
-    "nn.ctc_loss", "nn.dilation2d", "nn.erosion2d", "profiler.profile", "saved_model.load", "sparse.split",
+    "image.resize", "image.sample_distorted_bounding_box", "losses", "metrics",
+    "nn.dilation2d", "nn.erosion2d", "profiler.profile", "saved_model.load", "sparse.split",
     "strings.split", "summary.audio", "summary.histogram", "summary.image", "summary.scalar", "summary.text",
     "test.compute_gradient",
 })  # fmt: skip

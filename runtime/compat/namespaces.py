@@ -26,6 +26,8 @@ _MOVED = {
     "matrix_inverse": "linalg.inv",
     "cholesky": "linalg.cholesky",
     "nn.softmax_cross_entropy_with_logits_v2": "nn.softmax_cross_entropy_with_logits",
+    "nn.ctc_loss_v2": "nn.ctc_loss",
+    "nn.ctc_beam_search_decoder_v2": "nn.ctc_beam_search_decoder",
     "zeros_initializer": "initializers.Zeros",
     "ones_initializer": "initializers.Ones",
     "constant_initializer": "initializers.Constant",

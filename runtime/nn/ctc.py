@@ -55,14 +55,14 @@ def ctc_loss(
     if isinstance(labels, SparseTensor):
         if blank_index is None:
             raise ValueError("Argument `blank_index` must be provided when `labels` is a `SparseTensor`.")
-        labels, label_length = _dense(labels)
+        labels, label_length = dense_labels(labels)
     loss, _ = ctc.ctc_loss_and_gradient(
         x, labels, label_length, frames, 0 if blank_index is None else blank_index, name
     )
     return loss  # type: ignore[no-any-return]
 
 
-def _dense(labels: SparseTensor) -> tuple[Tensor, Tensor]:
+def dense_labels(labels: SparseTensor) -> tuple[Tensor, Tensor]:
     """Return the rows of labels padded with zeros, and their lengths."""
     shape = cast(labels.dense_shape, dtypes.int64)
     values = cast(labels.values, dtypes.int64)
