@@ -35,6 +35,7 @@ class BlockPrinter(astunparse.Unparser):  # type: ignore[misc]
         self.layout = layout
         self.parts: list[str] = []  # the text so far
         self.write = self.parts.append
+        self.future_imports: list[str] = []  # astunparse collects them
         self.indent = ""
         self.comment = ""  # that of the header which is being printed
         self.own_head = self.own_block = (

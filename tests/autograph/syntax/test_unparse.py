@@ -45,7 +45,7 @@ def test_standard_library_prints_to_the_same_tree(path: Path) -> None:
     assert ast.dump(again).replace(", kind='u'", "") == ast.dump(tree).replace(", kind='u'", "")
 
 
-STATEMENTS = """
+STATEMENTS = """from __future__ import annotations
 x[:, 0] = y[..., *z]
 with (a, b):
     pass
