@@ -33,17 +33,13 @@ demo: $(VENV)/installed  ## install, convert a program, run it, show its graph a
 test: $(VENV)/installed-dev  ## install with the dev extra and run all tests
 	$(BIN)/python -m pytest --numprocesses $$($(BIN)/python -c "import os; print(1 + os.cpu_count())") --dist loadfile
 
+# The files with a long form read AGC_FUZZ, some of them by way of tests/support. Those with workers are in `hosts`.
+LONG_FORMS = $(shell grep --recursive --files-with-matches --extended-regexp 'AGC_FUZZ|support.selection|random_graphs' \
+	--include='test_*.py' tests | grep --invert-match tests/runtime/distribute)
+
 .PHONY: fuzz
 fuzz: $(VENV)/installed-dev  ## test random programs and graphs; AGC_FUZZ=20000 sets the number
-	AGC_FUZZ=$(or $(AGC_FUZZ),2000) $(BIN)/python -m pytest -x tests/autograph/agreement/test_grammar.py \
-		tests/autograph/agreement/test_scopes.py tests/runtime/agreement/test_random_programs.py tests/runtime/ir tests/runtime/executors/plan \
-		tests/runtime/optimize tests/runtime/executors/llvm/test_agreement.py \
-		tests/runtime/executors/llvm/test_dtypes.py tests/runtime/executors/llvm/test_examples.py \
-		tests/runtime/executors/llvm/test_sized_programs.py tests/runtime/autodiff/test_nested_control_flow.py tests/runtime/autodiff/test_checkpoints.py tests/runtime/storage/test_concurrent_writers.py \
-		tests/runtime/storage/test_loaders.py tests/runtime/formats/onnx tests/runtime/ops/framework/test_conformance.py tests/runtime/ops/framework/test_eager_number_keys.py tests/runtime/agreement/test_mutations.py \
-		tests/runtime/agreement/test_random_layers.py tests/runtime/agreement/test_random_exports.py \
-		tests/runtime/executors/llvm/lowering/test_conv.py tests/runtime/executors/llvm/test_elementwise_loops.py \
-		tests/runtime/linear_operator/test_against_dense.py tests/runtime/linear_operator/test_functions.py tests/runtime/executors/llvm/libm/test_accuracy.py
+	AGC_FUZZ=$(or $(AGC_FUZZ),2000) $(BIN)/python -m pytest -x $(LONG_FORMS)
 	cd tests && ../$(BIN)/python -m support.sized_programs $(or $(AGC_FUZZ),500)
 	cd tests && ../$(BIN)/python -m operation_sweep
 
