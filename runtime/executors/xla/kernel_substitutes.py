@@ -180,7 +180,7 @@ for _own, _other in (
     (incomplete_gamma_beta._converged, _converged),
     (digamma, NumpyFunction(digamma, jax.scipy.special.digamma)),
     (log_gamma, NumpyFunction(log_gamma, jax.scipy.special.gammaln)),
-    (checked_dims, lambda shape: tuple(np.asarray(bare(shape)).tolist())),  # JAX refuses other shapes
+    (checked_dims, lambda shape: tuple(np.ravel(bare(shape)).tolist())),  # JAX refuses other shapes
     (matrix_functions._root, _root),
     (permutations.permuted, _permuted),
     (np.lib.stride_tricks.sliding_window_view, _windows),

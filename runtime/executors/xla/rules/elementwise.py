@@ -48,6 +48,12 @@ def nonzero(site: Any, y: Array) -> Array:
     return jnp.where(y == 0, np.ones((), y.dtype), y)
 
 
+@lowers("sigmoid")
+def _(site: Any, x: Array) -> Array:
+    wide = x.astype(jnp.float32) if x.dtype == jnp.float16 else x  # as in the kernel
+    return (1 / (1 + jnp.exp(-wide))).astype(x.dtype)
+
+
 @lowers("pow")
 def _(site: Any, x: Array, y: Array) -> Array:
     if x.dtype.kind == "i":

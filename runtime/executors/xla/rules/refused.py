@@ -49,6 +49,9 @@ _BY_REASON = {
     "the number of its steps depends on values": (
         "draw_bounding_boxes", "pooled_violators", "suppress_classes", "suppress_padded",
     ),
+    "its operand comes from pooled_violators, which XLA does not run": (
+        "pool_means",
+    ),
     "it makes a list of parts whose sizes depend on values": (
         "array_of_parts", "array_spread", "array_whole",
     ),
