@@ -27,7 +27,7 @@ from ...kernels.tiles import are_many_rows, is_one_tile
 from ...ops.arrays.select_kernel import selected
 from ...ops.framework.static_values import checked_dims
 from ...ops.linalg import matrix_functions
-from ...ops.linalg.inverse_and_det import by_columns, decomposed, lapack, solved_by_blas
+from ...ops.linalg.inverse_and_det import are_all, by_columns, decomposed, lapack, solved_by_blas
 from ...ops.reduce.short_axis_kernels import is_short, reduced_faster
 from .kernel_array import DEMAND, NumpyFunction, bare, wrapped
 from .numpy_namespace import rebound, substitute
@@ -119,6 +119,14 @@ def _root(matrix: Any) -> Any:
     return wrapped(root)
 
 
+def _logarithm(matrix: Any) -> Any:
+    """Return the logarithm by eigenvectors, and demand that these are well-conditioned; the plan has other ways."""
+    a = bare(matrix)
+    values, vectors = jnp.linalg.eig(a)
+    DEMAND.get()((jnp.linalg.cond(vectors) < 1e4) & (jnp.linalg.matrix_rank(a) == len(a)))
+    return wrapped(vectors * jnp.log(values) @ jnp.linalg.inv(vectors))
+
+
 def _run_in_turn(*works: Any) -> None:
     """Call functions one after the other: JAX traces on one thread."""
     for work in works:
@@ -158,6 +166,7 @@ for _own, _other in (
             row_order, lambda rows: jnp.lexsort(rows.T[::-1]) if rows.shape[1] else jnp.arange(len(rows))
         ),
     ),
+    (are_all, lambda flags: False),
     (lapack, _finite),
     (decomposed, _finite),
     (
@@ -182,6 +191,7 @@ for _own, _other in (
     (log_gamma, NumpyFunction(log_gamma, jax.scipy.special.gammaln)),
     (checked_dims, lambda shape: tuple(np.ravel(bare(shape)).tolist())),  # JAX refuses other shapes
     (matrix_functions._root, _root),
+    (matrix_functions._logarithm, _logarithm),
     (permutations.permuted, _permuted),
     (np.lib.stride_tricks.sliding_window_view, _windows),
     (np.ascontiguousarray, NumpyFunction(np.ascontiguousarray, jnp.asarray)),

@@ -88,6 +88,15 @@ def without_nan(x: Array) -> Array:
     return x
 
 
+def are_all(flags: Array) -> bool:
+    """Return whether all flags are set, so that a kernel can leave out a step; XLA programs never leave it out.
+
+    >>> are_all(np.array([True, False]))
+    False
+    """
+    return bool(flags.all())
+
+
 def of_finite(compute: Callable[[Array], Sequence[Array]]) -> Callable[[Array], Sequence[Array]]:
     """Return `compute`, a function of (a batch of) matrices, with NaN as its results for matrices with NaN or inf.
 
@@ -99,7 +108,7 @@ def of_finite(compute: Callable[[Array], Sequence[Array]]) -> Callable[[Array], 
 
     def computed(x: Array) -> Sequence[Array]:
         finite = np.isfinite(x).all((-2, -1))
-        if finite.all():
+        if are_all(finite):
             return compute(x)
         parts = compute(np.where(finite[..., None, None], x, np.eye(*x.shape[-2:], dtype=x.dtype)))
         ranks = [range(finite.ndim, part.ndim) for part in parts]

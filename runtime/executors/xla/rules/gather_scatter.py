@@ -130,6 +130,10 @@ def _(site: Any, x: Array, indices: Array) -> Array:
     size = x.shape[axis]
     wide = jnp.asarray(indices).astype(np.int64)
     site.demand((wide >= (0 if indices.dtype.kind == "u" else -size)) & (wide < size))
+    others = [(m, n) for i, (m, n) in enumerate(zip(x.shape, indices.shape, strict=True)) if i != axis]
+    if any(m != n and 1 not in (m, n) for m, n in others):
+        site.trace.fail(True)  # the plan raises the error about the shapes
+        return _zeros(site)
     if _is_empty(site, x):
         return _zeros(site)
     return jnp.take_along_axis(jnp.asarray(x), jnp.where(wide < 0, wide + size, wide), axis, mode="clip")

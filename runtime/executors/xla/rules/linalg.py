@@ -65,10 +65,16 @@ def _(site: Any, x: Array) -> list[Array]:
 
 @lowers("svd")
 def _(site: Any, x: Array) -> Any:
+    is_finite = jnp.all(jnp.isfinite(x), (-2, -1))
+    matrix = jnp.where(is_finite[..., None, None], x, x.dtype.type(0))
+    nan = np.array(np.nan, x.dtype).real
     if not site.attrs["compute_uv"]:
-        return [_solvable(site, jnp.linalg.svd(x, compute_uv=False))]
-    left, values, right = jnp.linalg.svd(x, site.attrs["full_matrices"])
-    return [_solvable(site, values), left, jnp.conj(jnp.swapaxes(right, -1, -2))]
+        values = _solvable(site, jnp.linalg.svd(matrix, compute_uv=False))
+        return [jnp.where(is_finite[..., None], values, nan)]
+    left, values, right = jnp.linalg.svd(matrix, site.attrs["full_matrices"])
+    found = [_solvable(site, values)[..., None], left, jnp.conj(jnp.swapaxes(right, -1, -2))]
+    values, left, right = (jnp.where(is_finite[..., None, None], part, part * nan) for part in found)
+    return [values[..., 0], left, right]
 
 
 @lowers("set_diag")

@@ -31,9 +31,14 @@ def _(site: Any, tensor: Array, paddings: Array, constant: Array) -> Array:
         return jnp.pad(tensor, pairs, constant_values=constant)
     for axis, (before, after) in enumerate(pairs):
         if max(before, after) > tensor.shape[axis] - (mode == "REFLECT"):
-            site.trace.fail(True)  # the plan says which padding is too large
-            return jnp.zeros(site.shape, site.dtype)
+            return _misfit(site)
     return jnp.pad(tensor, pairs, _MODES[mode])
+
+
+def _misfit(site: Any) -> Array:
+    """Leave the error about the sizes of the operands to the plan."""
+    site.trace.fail(True)
+    return jnp.zeros(site.shape, site.dtype)
 
 
 @lowers("sum_mirrored")
@@ -42,6 +47,8 @@ def _(site: Any, tensor: Array, paddings: Array, shape: Array) -> Array:
     for axis, (pair, size) in enumerate(zip(pairs, site.shape, strict=True)):
         places = np.pad(np.arange(size), pair, _MODES[site.attrs["mode"]])  # type: ignore[call-overload]
         rows = jnp.moveaxis(jnp.asarray(tensor), axis, 0)
+        if len(rows) != len(places):
+            return _misfit(site)
         folded = jnp.zeros((size, *rows.shape[1:]), tensor.dtype).at[places].add(rows)
         tensor = jnp.moveaxis(folded, 0, axis)
     return tensor
@@ -54,6 +61,8 @@ def _(site: Any, x: Array, repeats: Array, shape: Array) -> Array:
     flat = sizes if axis is not None and sizes else (int(np.prod(sizes)),)
     rows = jnp.moveaxis(jnp.asarray(x), dim, 0)
     places = np.repeat(np.arange(flat[dim]), known(repeats, "numbers of repetitions"))
+    if len(rows) != len(places):
+        return _misfit(site)
     zeros = jnp.zeros((flat[dim], *rows.shape[1:]), x.dtype)
     return jnp.moveaxis(zeros.at[places].add(rows), 0, dim).reshape(sizes)
 
