@@ -68,6 +68,7 @@ def _eig(tensor: Input, name: Name = None) -> tuple[TensorType, TensorType]:
     [[2], [2, 2]]
     """
     shape = square_matrix(tensor, "eig")
+    require_dtype(tensor, COMPLEX | frozenset(_WHOLE), "eig")
     kind = _WHOLE.get(tensor.dtype, tensor.dtype)
     return TensorType(kind, shape and shape[:-1]), TensorType(kind, shape)
 

@@ -108,6 +108,12 @@ def test_edges_of_functions_of_matrices() -> None:
         L.logm([[1.0]])
 
 
+def test_eigenvalues_need_a_dtype_that_has_a_complex_one() -> None:
+    rotation = tf.constant([[0.0, 1.0], [-1.0, 0.0]], tf.bfloat16)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="eig does not take bfloat16, only float32"):
+        tf.linalg.eigvals(rotation)
+
+
 def test_logarithms_of_matrices_with_few_eigenvectors() -> None:
     for matrix in (
         np.eye(4) + np.diag(np.ones(3), 1),
