@@ -19,7 +19,7 @@ LIST, TUPLE, DICT = (f"trackable_{kind}_wrapper" for kind in ("list", "tuple", "
 
 
 class SavedObjects:
-    """The nodes of an object graph, with `kinds` and `children` by number.
+    """The nodes of an object graph, with `kinds` and `children` by number, and the numbers of an optimizer's `slots`.
 
     Raises ValueError for children that do not exist, and lists that contain themselves.
     """
@@ -30,6 +30,7 @@ class SavedObjects:
             raise ValueError("it has no objects")
         self.kinds = [node.WhichOneof("kind") for node in self.nodes]
         self.children = [{each.local_name: each.node_id for each in node.children} for node in self.nodes]
+        self.slots = {each.slot_variable_node_id for node in self.nodes for each in node.slot_variables}
         for children in self.children:
             for name, number in children.items():
                 if not 0 <= number < len(self.nodes):

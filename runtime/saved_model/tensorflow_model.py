@@ -83,7 +83,9 @@ class _Loader:
         """Return the object that was saved."""
         constants = {node.name: node for node in self.graph.graph_def.node if node.op == "Const"}
         for number, (node, kind) in enumerate(zip(self.saved.nodes, self.saved.kinds, strict=True)):
-            if self.saved.identifier(number) != TUPLE:
+            # The slots of an optimizer are children of nothing, and no function of the model reads them.
+            is_slot = number in self.saved.slots and number not in self.values.keys
+            if self.saved.identifier(number) != TUPLE and not is_slot:
                 self.objects[number] = self._made(number, node, str(kind), constants)
         for number, kind in enumerate(self.saved.kinds):
             if kind == "resource":
@@ -200,6 +202,10 @@ class _Loader:
         return results[0] if results else None
 
     def _captured(self, concrete: SavedConcreteFunction) -> list[Any]:
+        for number in concrete.bound_inputs:
+            if number in self.saved.slots and number not in self.objects:
+                name = self.saved.nodes[number].variable.name
+                raise DataLossError(f"{self.folder} has no value for the slot {name!r} of an optimizer")
         found = [self.objects[number] for number in concrete.bound_inputs]
         return [_as_input(value) for value in found]
 

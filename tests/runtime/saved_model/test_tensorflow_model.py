@@ -197,6 +197,36 @@ def test_a_missing_value_of_a_variable_is_named(tmp_path):
         tf.saved_model.load(folder)
 
 
+def with_slot(graph):
+    """Add a slot of an optimizer for the variable `total`, as models of Keras 2 have them."""
+    nodes = graph.object_graph_def.nodes
+    number = len(nodes)
+    total = next(i for i, node in enumerate(nodes) if node.variable.name == "total")
+    nodes.add().variable.name = "Adam/total/m"
+    nodes[0].slot_variables.add(original_variable_node_id=total, slot_name="m", slot_variable_node_id=number)
+    return total, number
+
+
+def test_the_slots_of_an_optimizer_are_left_out(tmp_path):
+    expected = tf.saved_model.load(MODELS / "variables")
+    model = tf.saved_model.load(changed("variables", tmp_path, with_slot))
+    assert model.total.numpy() == expected.total.numpy()
+    assert sorted(model.signatures) == sorted(expected.signatures)
+
+
+def test_a_function_that_reads_a_slot_is_refused(tmp_path):
+    def change(graph):
+        total, number = with_slot(graph)
+        for function in graph.object_graph_def.concrete_functions.values():
+            function.bound_inputs[:] = [number if each == total else each for each in function.bound_inputs]
+
+    model = tf.saved_model.load(changed("variables", tmp_path, change))
+    with pytest.raises(
+        tf.errors.DataLossError, match="has no value for the slot 'Adam/total/m' of an optimizer"
+    ):
+        model.add(tf.constant(1.0))
+
+
 def test_a_gradient_that_was_not_saved_is_an_error(tmp_path):
     def change(graph):
         graph.graph_def.library.ClearField("registered_gradients")
