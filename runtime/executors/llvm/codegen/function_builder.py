@@ -75,6 +75,7 @@ class Emitter(CheckBuilder):
         self._start = start
         self._loops = 0
         self._rounds = [1]  # iterations of the nests that are being emitted, with the loops around them
+        self._inside = [1]  # iterations of the nests in each nest that is being emitted
         self._open_loops = 0  # loops of the nests that are being emitted
         self._nests: list[ElementwiseNest] = []
         self._wholes: list[OutermostLoopNest] = []
@@ -119,9 +120,12 @@ class Emitter(CheckBuilder):
         skipped = self._unless_empty(counts)
         numbers = [self._open(count, nest.loops) for count in counts]
         self._rounds.append(self._rounds[-1] * math.prod(map(typical, counts)))
+        self._inside.append(1)
         self._open_loops += len(nest.loops)
         yield numbers
         self._open_loops -= len(nest.loops)
+        iterations = math.prod(map(typical, counts)) * self._inside.pop()
+        self._inside[-1] = max(self._inside[-1], iterations)
         is_small = self._rounds.pop() <= FEW and self.is_repeated
         self._close_loops(nest, group, UNROLL_FULLY if in_registers or is_small else ())
         if skipped is not None:
@@ -130,9 +134,9 @@ class Emitter(CheckBuilder):
         self._groups.pop()
         self.memo = outer_memo
         if skipped is None and outermost:
-            self._end_outermost(nest, is_parallel=parallel and threads)
+            self._end_outermost(nest, iterations, is_parallel=parallel and threads)
         elif skipped is None and nest.loops and not self._open_loops:  # in another nest of single iterations
-            self._add_whole(nest, self.function.blocks[nest.first : -1])
+            self._add_whole(nest, iterations, self.function.blocks[nest.first : -1])
         if outermost:
             if self._stopped is not None and not self._is_committed:
                 self.leave_if_stopped()  # in a block after the nest, which may have moved to a part
@@ -140,7 +144,7 @@ class Emitter(CheckBuilder):
         if measured is not None and self.meter is not None:
             self.meter.end(measured)
 
-    def _end_outermost(self, nest: OpenNest, is_parallel: bool) -> None:
+    def _end_outermost(self, nest: OpenNest, iterations: int, is_parallel: bool) -> None:
         """Record a nest that is in no other one, and let the thread pool run it if that is worthwhile."""
         blocks = self.function.blocks[nest.first : -1]
         self._total += nest.size * sum(len(block.instructions) for block in blocks)
@@ -150,15 +154,15 @@ class Emitter(CheckBuilder):
         pairs_of_nest = pairs(blocks) if nest.each_once else []
         run = self._share(nest, work) if is_parallel and work >= WORTH and not self._is_noted else None
         if run is None:
-            self._add_whole(nest, blocks)
+            self._add_whole(nest, iterations, blocks)
         elif self._bodies.is_new(run):
             self.module.text.complete(run.args[0])
         if pairs_of_nest:
             self._nests.append(ElementwiseNest(nest.before, self.b.block, pairs_of_nest, run))
 
-    def _add_whole(self, nest: OpenNest, blocks: Sequence[Any]) -> None:
+    def _add_whole(self, nest: OpenNest, iterations: int, blocks: Sequence[Any]) -> None:
         """Record a loop nest that is in no loop of another one, and may become a function."""
-        cost = nest.size * sum(len(block.instructions) for block in blocks)
+        cost = max(nest.size, iterations) * sum(len(block.instructions) for block in blocks)
         self._cost += cost
         if not self.is_repeated or nest.size >= SEPARABLE:
             known = math.inf if self.is_repeated else cost

@@ -155,6 +155,20 @@ def test_nests_of_little_cost_are_not_vectorized(monkeypatch: pytest.MonkeyPatch
         np.testing.assert_allclose(given, wanted, rtol=1e-9)
 
 
+def test_the_cost_of_a_nest_counts_the_loops_inside(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A convolution of each channel has a loop over the channels in those over rows and columns."""
+
+    def different(x: Any, w: Any, y: Any) -> Any:
+        return tf.nn.depthwise_conv2d(x, w, [1, 1, 1, 1], "VALID"), tf.nn.relu(y * y + y) * y
+
+    specs = [tf.TensorSpec(shape) for shape in ([1, 7, 7, 512], [5, 5, 512, 1], [30_000])]
+    graph = tf.function(different).get_concrete_function(*specs).graph
+    monkeypatch.setattr(outlining, "LARGE", 1)
+    assert (
+        "vectorize.enable" not in compile_graph.lowered(graph, [value.spec for value in graph.inputs]).text()
+    )
+
+
 @pytest.mark.parametrize("rate", [0.1, 0.2])
 def test_equal_bodies_of_parallel_loops_are_one_function(
     rate: float, monkeypatch: pytest.MonkeyPatch
