@@ -14,10 +14,11 @@ The options enable or disable passes of the optimizer (runtime/optimize/pass_tab
     scoped_allocator_optimization    combine_all_reduce: sums over processes that travel together
     debug_stripper             strip_debug: remove assertions, prints and checks for NaN (off by default)
     min_graph_nodes            graphs with fewer operations are not optimized
+    channels_last              channels_last: convolutions and what surrounds them have the channels last
     fast_math                  also laws that hold for real numbers, but not for all floats (off by default)
     unroll                     unroll loops of up to this trip count (tiny ones are always unrolled)
 
-The last two are not TensorFlow's. Options for other devices are stored without effect. Only
+The last three are not TensorFlow's. Options for other devices are stored without effect. Only
 `debug_stripper` and `fast_math` change results.
 
 >>> get_jit(), get_experimental_options()["disable_meta_optimizer"]

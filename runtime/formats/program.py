@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..config import optimizer
 from ..core.tensor import EagerTensor
 from ..core.variable import Variable
 from ..ir.graph import Graph, Operand, Value
@@ -77,10 +78,11 @@ class Program(NamedTuple):
         return f"<Program {self}>"
 
     def optimized(self) -> Program:
-        """Return the program with an optimized graph."""
-        from ..optimize import optimize  # the optimizer is loaded by programs that need it only
+        """Return the program with an optimized graph, in which convolutions keep their data format."""
+        from ..optimize import OptimizerOptions, optimize  # loaded by programs that need the optimizer only
 
-        graph = optimize(self.graph)
+        options = OptimizerOptions.chosen(optimizer.get_experimental_options())
+        graph = optimize(self.graph, options._replace(channels_last=False))
         values = zip(self.inputs, graph.inputs, strict=False)
         inputs = [port._replace(operand=value) for port, value in values]
         captured = zip(self.variables, graph.inputs[len(inputs) :], strict=True)

@@ -27,6 +27,7 @@ class OptimizerOptions(NamedTuple):
     scoped_allocator_optimization: bool = True
     debug_stripper: bool = False
     min_graph_nodes: int = 0
+    channels_last: bool = True
     fast_math: bool = False
     unroll: int = 0
 

@@ -51,6 +51,7 @@ _BROADCASTS = frozenset({"broadcast_to", "expand_dims", "fill", "reshape", "spre
 _STRENGTH = frozenset({"floordiv", "floormod", "pow", "realdiv"})
 _BRANCHES = frozenset({"cond", "switch"})
 _LOOPS = frozenset({"while"})
+_CHANNELS = frozenset({"conv", "conv_backprop_filter", "conv_backprop_input"})
 _CALLS = frozenset({"call", "custom_gradient"})
 _DEBUG = frozenset({"assert", "check_numerics", "print"})
 _REDUCED = frozenset({"all_reduce"})
@@ -66,6 +67,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("strength_reduction",   _late("strength_reduction"), "arithmetic_optimization", _STRENGTH),
     Pass("scalarize_broadcasts", _late("scalarize_broadcasts"), "arithmetic_optimization", _BROADCASTS),
     Pass("einsum_to_matmul",     _late("einsum_to_matmul"),   "layout_optimizer",        frozenset({"einsum"})),
+    Pass("channels_last",        _late("channels_last"),      "channels_last",           _CHANNELS),
     Pass("fold_transposes",      _late("fold_transposes"),    "layout_optimizer",        frozenset({"transpose"})),
     Pass("simplify_cond",        _late("simplify_cond"),      "loop_optimization",       _BRANCHES),
     Pass("simplify_loops",       _late("simplify_loops"),     "loop_optimization",       _LOOPS, counts_readers=True),

@@ -15,7 +15,6 @@ from typing import Any
 from ..ir.clone import Substitution, reading, substitute, with_regions
 from ..ir.graph import Graph, Operand, Operation, Value
 from ..ir.op_def import OpDef
-from ..ir.value_types import TensorType
 from ..ops.framework.op_errors import FAILURES
 
 
@@ -122,19 +121,25 @@ class Rewriter:
         Type inference may reject it if shapes are better known than in the trace: the program would fail
         there if it ran.
         """
+        (value,) = self.add_all(op, inputs, attrs)
+        return value
+
+    def add_all(
+        self, op: OpDef, inputs: Sequence[Operand], attrs: Mapping[str, Any] | None = None
+    ) -> tuple[Value, ...]:
+        """Emit an operation as `add` does, and return all its results."""
         origin = self.current
         given = op.attribute_defaults if attrs is None else attrs
         try:
-            spec: TensorType = op.infer(list(inputs), given)
+            specs = op.infer_all(list(inputs), given)
         except FAILURES as error:
             raise _RefusedError from error
-        value = Value(origin.outputs[0].name, spec)
-        op.set_elements([value], list(inputs), given)
-        self.operations.append(
-            Operation(op, tuple(inputs), given, (value,), (), origin.origin, origin.device)
-        )
+        names = [value.name for value in origin.outputs]
+        values = tuple(Value(names[min(i, len(names) - 1)], spec) for i, spec in enumerate(specs))
+        op.set_elements(values, list(inputs), given)
+        self.operations.append(Operation(op, tuple(inputs), given, values, (), origin.origin, origin.device))
         self.is_changed = True
-        return value
+        return values
 
 
 def visiting(visit: Callable[[Graph], Graph], operation: Operation) -> Operation:
