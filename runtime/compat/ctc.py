@@ -46,9 +46,9 @@ def ctc_loss(
     rows, lengths = dense_labels(labels)
     if preprocess_collapse_repeated:
         rows, lengths = runtime.nn.collapse_repeated(rows, lengths)
-    return runtime.nn.ctc_loss(  # type: ignore[no-any-return]
-        rows, logits if inputs is None else inputs, lengths, sequence_length, time_major, None, -1
-    )
+    given = logits if inputs is None else inputs
+    loss: Tensor = runtime.nn.ctc_loss(rows, given, lengths, sequence_length, time_major, None, -1)
+    return loss
 
 
 def ctc_beam_search_decoder(
