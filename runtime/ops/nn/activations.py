@@ -245,4 +245,6 @@ def _(value: Array, bias: Array, data_format: str | None) -> Array:
 def _(dy: Any, y: Any, value: Any, bias: Any, data_format: str | None) -> Any:
     if _channels(data_format) == -1:
         return dy, lambda: sum_to(dy, shape_of(bias))
+    if dy.shape.rank is not None:
+        return dy, lambda: reduce_sum(dy, (0, *range(2, dy.shape.rank)))
     return dy, lambda: reduce_sum(reshape(dy, join([shape_of(dy)[:2], [-1]], 0)), (0, 2))

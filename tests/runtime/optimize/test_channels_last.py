@@ -43,13 +43,28 @@ def trained(x: Any, w: Any) -> Any:
     return [loss, *tape.gradient(loss, [x, w])]
 
 
+def normalized(x: Any, w: Any) -> Any:
+    """Gradients of means over a batch and over channels, of gains and biases of two ranks, and of a mean pool."""
+    gain, bias = tf.ones([4, 1, 1]) * 1.5, tf.constant([0.1, -0.2, 0.3, 0.4])
+    with tf.GradientTape() as tape:
+        tape.watch([x, w, gain, bias])
+        y = tf.nn.conv2d(x, w, 1, "SAME", "NCHW")
+        mean, variance = tf.nn.moments(y, [0, 2, 3], keepdims=True)
+        y = tf.nn.gelu(tf.nn.bias_add((y - mean) * tf.math.rsqrt(variance + 0.1) * gain, bias, "NCHW"))
+        mean, variance = tf.nn.moments(y, [1], keepdims=True)
+        y = tf.nn.avg_pool2d((y - mean) / (variance + 1.0) + x, 2, 2, "SAME", "NCHW")
+        scores = tf.reduce_mean(y, [2, 3]) / tf.cast(tf.shape(y)[2], tf.float32)
+        loss = tf.reduce_sum(tf.nn.softmax(scores) ** 2)
+    return [loss, *tape.gradient(loss, [x, w, gain, bias])]
+
+
 def volumes(x: Any, w: Any) -> Any:
     """Three axes of space; a transpose of heads, as attention has it, is left alone."""
     y = tf.nn.elu(tf.nn.conv3d(x[..., None, :], w[None], [1] * 5, "SAME", "NCDHW"))
     return tf.transpose(y[:, :, :, 0], [0, 2, 1, 3]) * 2.0, tf.gather(y, [2, 0, 0], axis=1) + 1.0
 
 
-PROGRAMS = [gated, trained, volumes]
+PROGRAMS = [gated, trained, normalized, volumes]
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
