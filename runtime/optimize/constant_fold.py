@@ -6,8 +6,8 @@
     y = multiply x, g
 
 Constants are propagated into regions. An operation that fails is kept, so that it fails at run time with its
-location. Random and stateful operations are kept, too. So are operations with large results, which would
-bloat the graph.
+location. Random and stateful operations are kept, too, except for assertions that hold. So are operations with
+large results, which would bloat the graph.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from ..ir.clone import Substitution, reading, with_regions
 from ..ir.graph import Constant, Graph, Operand, Operation
 from ..ir.structured import is_control_flow, region_arguments, state_size
 from ..ops.framework.constant_results import computed
+from ..ops.state.print_and_assert import assert_true
 from .options import OptimizerOptions
 from .rewriter import Rewriter
 
@@ -34,6 +35,10 @@ def _folded(graph: Graph, known: Substitution, callees: dict[Graph, Graph]) -> G
         current = reading(operation, known) if known else operation
         if operation.regions:
             current = _entered(current, callees)
+        elif current.op is assert_true:
+            if _is_true(current.inputs[0]):
+                walk.is_changed = True
+                continue
         elif not current.stateful:
             for operand in current.inputs:
                 if type(operand) is not Constant:
@@ -50,6 +55,10 @@ def _folded(graph: Graph, known: Substitution, callees: dict[Graph, Graph]) -> G
         kept.append(current)
         walk.is_changed |= current is not operation
     return walk.finish()
+
+
+def _is_true(condition: Operand) -> bool:
+    return type(condition) is Constant and bool(condition.value.all())
 
 
 def _last_reads(graph: Graph) -> dict[Operand, int]:
