@@ -38,6 +38,7 @@ _OPERATIONS = {
     "nested_lists": "list_keep list_of_lists list_take",
     "patches": "extract_image_patches",
     "pooling": "avg_pool avg_pool_grad max_pool max_pool_grad",
+    "qr": "qr",
     "random_choice": "seeded_categorical seeded_shuffle",
     "reductions": (
         "add_n bias_add reduce_all reduce_any reduce_max reduce_mean reduce_min reduce_prod reduce_sum spread "

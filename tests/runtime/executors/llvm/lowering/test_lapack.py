@@ -28,6 +28,12 @@ def inverses(a: Any) -> Any:
     return tf.linalg.inv(a), tf.linalg.inv(a[0], adjoint=True)
 
 
+def orthogonal(a: Any) -> Any:
+    """Square, tall and wide matrices, whose further columns are asked for or not."""
+    parts = [tf.linalg.qr(a), tf.linalg.qr(a[:, :3]), tf.linalg.qr(a[0, :, :3], full_matrices=True)]
+    return tf.nest.flatten([*parts, tf.linalg.qr(a[..., :1], full_matrices=True)])
+
+
 def factors(a: Any) -> Any:
     return tf.linalg.cholesky(a), tf.linalg.logdet(a[1])
 
@@ -45,7 +51,9 @@ def as_dtype(array: Any, dtype: Any) -> Any:
 
 @needs_lapack
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.complex128])
-@pytest.mark.parametrize(("program", "arrays"), [(solutions, [SQUARE, RIGHT]), (inverses, [SQUARE])])
+@pytest.mark.parametrize(
+    ("program", "arrays"), [(solutions, [SQUARE, RIGHT]), (inverses, [SQUARE]), (orthogonal, [SQUARE])]
+)
 def test_the_same_functions_give_the_same_bits(program: Any, arrays: list[Any], dtype: Any) -> None:
     arrays = [as_dtype(array, dtype) for array in arrays]
     graph = tf.function(program).get_concrete_function(*map(tf.constant, arrays)).graph
@@ -136,4 +144,15 @@ def test_native_code_leaves_matrices_that_threads_would_share_to_the_kernel(
     )
     unit = compile_graph.lowered(graph, [value.spec for value in graph.inputs])
     assert ("agc_dpotrf" in unit.symbols) == is_native
+    unit.forget()
+
+
+@needs_lapack
+@pytest.mark.parametrize(("shape", "is_native"), [((90, 91), True), ((90, 92), False), ((200, 7, 7), False)])
+def test_native_code_leaves_many_and_large_matrices_to_the_kernel(
+    shape: tuple[int, ...], is_native: bool
+) -> None:
+    graph = tf.function(tf.linalg.qr).get_concrete_function(tf.TensorSpec(shape, tf.float64)).graph
+    unit = compile_graph.lowered(graph, [value.spec for value in graph.inputs])
+    assert ("agc_dgeqrf" in unit.symbols) == is_native
     unit.forget()
