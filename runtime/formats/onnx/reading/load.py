@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -101,13 +100,14 @@ class OnnxModel(Module):
             raise TypeError(
                 f"the model takes {', '.join(map(str, names))}: {', '.join(map(str, missing))} is missing"
             )
-        dtypes = {str(spec.name): spec.dtype for spec in self.input_specs}
-        results = self._run({name: convert_to_tensor(value, dtypes[name]) for name, value in given.items()})
+        values = [given[name] if name in given else self.weights[name] for name in names]
+        pairs = zip(values, self.input_specs, strict=True)
+        results = self._run(*[convert_to_tensor(value, spec.dtype) for value, spec in pairs])
         return results[0] if len(results) == 1 else results
 
-    def _evaluated(self, given: Mapping[str, Any]) -> list[Any]:
+    def _evaluated(self, *values: Any) -> list[Any]:
         known = {name: _value(value) for name, value in self.weights.items()}
-        known.update(given)
+        known.update((str(spec.name), value) for spec, value in zip(self.input_specs, values, strict=True))
         results = run_nodes(self._graph, known)
         return [each.items if isinstance(each, TensorSequence) else each for each in results]
 
