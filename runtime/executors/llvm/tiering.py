@@ -4,8 +4,9 @@
                             later calls wait               a few more calls, unless it is clear
 
 1. A graph is hot when it is called again after it has run for `HOT` seconds. Then a background thread compiles it.
-2. Calls wait for the compiler, as long as they have run in the plan (wait_budget.py), and until all waits and
-   comparisons together have taken half of the time that the program has run (background_compiler.py).
+2. Calls wait for the compiler, as long as a graph of this size takes or as they have run in the plan (wait_budget.py),
+   and until all waits and comparisons together have taken half of the time that the program has run
+   (background_compiler.py).
 3. A call with native code then runs both, as soon as there is time left. Native code with different results is
    discarded (first_call_check.py). Code that another process has compared skips this step.
 4. Native code that takes less time than each call of the plan is kept at once. Otherwise the two take turns for some
@@ -83,9 +84,12 @@ def is_wanted() -> bool:
 class TieredRunner:
     """A graph that starts in the plan, and may be compiled while it is in use."""
 
-    def __init__(self, graph: Graph, plan: Runner, new_budget: Callable[[], WaitBudget] = WaitBudget) -> None:
+    def __init__(
+        self, graph: Graph, plan: Runner, new_budget: Callable[[], WaitBudget] | None = None
+    ) -> None:
         self.hot = HOT
-        self.new_budget = new_budget  # for a combination of shapes; parts of a graph get that of the graph
+        # For a combination of shapes; parts of a graph get that of the graph.
+        self.new_budget = new_budget or functools.partial(WaitBudget, len([*graph.walk()]))
         self._graph = graph
         self._plan = plan
         self._trials: dict[Any, TierState] = {}

@@ -3,8 +3,8 @@
     plan 0.1 s ─hot─► wait 2 s ─► plan 1.9 s ─► plan 0.03 s ─► wait 0.03 s ─► plan …       while it is compiled
 
 The budget is the time that these calls have run in the plan. So native code that comes late, because other programs use
-the processors, makes the calls at most twice as long (ski rental). Two seconds are allowed in any case: in this time,
-even a slow machine compiles graphs of 10,000 operations.
+the processors, makes the calls at most twice as long (ski rental). The time that a slow machine takes to compile a graph
+of this size is allowed in any case: next to calls that do not wait, a compilation takes several times as long.
 """
 
 from __future__ import annotations
@@ -12,11 +12,15 @@ from __future__ import annotations
 LEAST = 2.0
 """The seconds that calls may wait even if they have run for less time."""
 
+OPERATION = 1.5e-3
+"""The seconds that calls of a larger graph may wait for each of its operations."""
+
 
 class WaitBudget:
     """Seconds that calls have run in the plan, and that they have waited. Parts of a graph share its budget."""
 
-    def __init__(self) -> None:
+    def __init__(self, operations: int = 0) -> None:
+        self._least = max(LEAST, OPERATION * operations)
         self._run = 0.0
         self._waited = 0.0
 
@@ -30,4 +34,4 @@ class WaitBudget:
 
     def left(self) -> float:
         """Return the seconds that calls may wait now."""
-        return max(LEAST, self._run) - self._waited
+        return max(self._least, self._run) - self._waited

@@ -1,4 +1,4 @@
-"""The calls of a graph wait for its native code two seconds, or as long as they have run in the plan."""
+"""The calls of a graph wait for its native code two seconds, longer if it is large, or as long as they have run."""
 
 from __future__ import annotations
 
@@ -48,6 +48,16 @@ def program(monkeypatch: pytest.MonkeyPatch) -> OldProgram:
     monkeypatch.setattr(tiering, "compiler", compiler)
     monkeypatch.setattr(tiering, "ask", lambda *arguments: job)
     return found
+
+
+def test_a_large_graph_may_wait_as_long_as_it_takes_to_compile() -> None:
+    budget = WaitBudget(operations=4_000)
+    assert budget.left() == pytest.approx(6.0)
+    budget.add_run(7.0)
+    budget.add_wait(6.0)
+    assert budget.left() == pytest.approx(1.0)
+    graph = tf.function(lambda x: sum([x] * 3_001)).get_concrete_function(tf.TensorSpec([])).graph
+    assert tiering.TieredRunner(graph, list).new_budget().left() == pytest.approx(4.5, rel=1e-3)
 
 
 def test_a_graph_may_wait_two_seconds_or_as_long_as_it_has_run() -> None:
