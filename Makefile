@@ -30,7 +30,7 @@ demo: $(VENV)/installed  ## install, convert a program, run it, show its graph a
 	$(BIN)/agc run fixtures/programs/collatz.py::collatz --arg n=27:int64 --graph
 
 .PHONY: test
-test: $(VENV)/installed-dev  ## install with the dev extra and run all tests
+test: $(VENV)/installed-dev  ## install with the dev extra and run the suite
 	$(BIN)/python -m pytest --numprocesses $$($(BIN)/python -c "import os; print(1 + os.cpu_count())") --dist loadfile
 
 # The files with a long form read AGC_FUZZ, some of them by way of tests/support. Those with workers are in `hosts`.
@@ -46,6 +46,9 @@ fuzz: $(VENV)/installed-dev  ## test random programs and graphs; AGC_FUZZ=20000 
 .PHONY: hosts
 hosts: $(VENV)/installed-dev  ## train in two and four processes and on devices, Keras in them, and workers that fail
 	AGC_FUZZ=1 $(BIN)/python -m pytest tests/runtime/distribute tests/cli/test_run_workers.py
+
+.PHONY: exhaustive
+exhaustive: fuzz hosts  ## run all that `make test` leaves out: tests, and cases of tests
 
 .PHONY: torch
 torch: $(VENV)/installed-dev  ## install PyTorch and test agc.torch with it

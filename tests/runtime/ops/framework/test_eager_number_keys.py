@@ -56,7 +56,7 @@ OF_NUMBERS: dict[str, Callable[[int, Any], Any]] = {
 CALLS = [
     (name, dtype)
     for place, name in enumerate(OF_NUMBERS)
-    for dtype in [*in_turn([np.float32, np.float16, np.float64], place), np.int64]
+    for dtype in in_turn([np.float32, np.int64, np.float16, np.int64, np.float64], place)
 ]
 
 

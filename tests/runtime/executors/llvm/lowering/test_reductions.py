@@ -7,6 +7,7 @@ from typing import Any
 import agc.runtime as tf
 import numpy as np
 import pytest
+from support.selection import pairs
 
 SHAPES = [(25, 40, 256), (64, 300, 3), (5000, 8, 8), (9, 4000), (30, 20, 5, 4, 8)]
 """The innermost axis is a row, too short for a block, and has outer axes of several lengths."""
@@ -55,15 +56,19 @@ def test_operands_with_later_readers_are_stored() -> None:
     assert float(total) == pytest.approx(float(np.tanh(x.astype(np.float64) + y).sum()), rel=1e-5, abs=1e-3)
 
 
+WIDE_ROWS: list[tuple[tuple[int, ...], Any]] = [
+    ((3000, 50), 0), ((30, 100, 50), (0, 1)), ((60, 50, 60), 0), ((3, 9, 5000), 1),
+]  # fmt: skip
+NARROW_ROWS: list[tuple[tuple[int, ...], Any]] = [
+    ((40, 1000, 8), 1), ((90000, 5), 0), ((70, 3, 60, 7), (0, 2)), ((30, 40, 1, 5), 1),
+]  # fmt: skip
+
+
 @pytest.mark.parametrize(
-    ("shape", "axis"),
-    [
-        *[((3000, 50), 0), ((30, 100, 50), (0, 1)), ((60, 50, 60), 0), ((3, 9, 5000), 1)],
-        *[((40, 1000, 8), 1), ((90000, 5), 0), ((70, 3, 60, 7), (0, 2)), ((30, 40, 1, 5), 1)],  # narrow rows
-    ],
+    ("rows", "dtype"), pairs([*WIDE_ROWS, *NARROW_ROWS], [np.float16, np.float32, np.int32])
 )
-@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.int32])
-def test_rows_are_reduced_to_one(shape: tuple[int, ...], axis: Any, dtype: Any) -> None:
+def test_rows_are_reduced_to_one(rows: tuple[tuple[int, ...], Any], dtype: Any) -> None:
+    shape, axis = rows
     x = (np.random.default_rng(1).standard_normal(shape) * (2 if dtype == np.float16 else 8)).astype(dtype)
     x[(slice(None),) * (len(shape) - 1) + (4,)] = -x[..., 4] if dtype == np.int32 else np.nan
 
