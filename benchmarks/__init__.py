@@ -8,6 +8,7 @@ no figure either.
     python -m benchmarks.compiler                       conversion, tracing and small calls
     python -m benchmarks.scale                          each stage of the compiler for 100,000 operations
     python -m benchmarks.probability                    samplers of TensorFlow Probability
+    python -m benchmarks.applications                   the networks of keras.applications
 
 The parent process (`__main__`, `measuring`) starts one `worker` for each of the `contestants` and sends them requests
 in turn, for each of the `workloads` and in each round, so that other load of the machine falls on all. `figures` are

@@ -239,3 +239,14 @@ def test_the_stages_of_graphs_of_several_sizes_are_reported():
     assert {"plan: trace", "plan: write", "native: lower", "native: LLVM"} <= {
         row[2:36].strip() for row in rows
     }
+
+
+def test_a_cell_of_a_table_has_the_times_the_memory_and_the_result() -> None:
+    program = "lambda tf, jit_compile: tf.function(lambda: tf.constant(2.0), jit_compile=jit_compile)"
+    text = f"from benchmarks.columns import main\nmain('tables', None, {{'two': {program}}}, warm=0.0)"
+    command = [sys.executable, "-c", text, "--cell", "two", "agc native"]
+    output = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    first, best, megabytes, result = json.loads(output)
+    assert 0 < best < first
+    assert megabytes > 10
+    assert result == 2.0
