@@ -48,7 +48,7 @@ hosts: $(VENV)/installed-dev  ## train in two and four processes and on devices,
 	AGC_FUZZ=1 $(BIN)/python -m pytest tests/runtime/distribute tests/cli/test_run_workers.py
 
 .PHONY: exhaustive
-exhaustive: fuzz hosts  ## run all that `make test` leaves out: tests, and cases of tests
+exhaustive: fuzz hosts  ## try all cases that `make test` leaves out
 
 .PHONY: torch
 torch: $(VENV)/installed-dev  ## install PyTorch and test agc.torch with it

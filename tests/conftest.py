@@ -16,7 +16,7 @@ import pytest
 from _pytest.runner import runtestprotocol
 from hypothesis import settings
 from hypothesis.internal.conjecture import providers
-from support import each_case, native_extension, selection
+from support import each_case, native_extension
 from support.fresh_state import forget
 
 if importlib.util.find_spec("torch") is None:  # `make torch` installs it, `make test` does not
@@ -55,13 +55,6 @@ def pytest_configure(config: pytest.Config) -> None:
     else:
         config.option.loadscopereorder = False  # BeginWithLongFiles has sorted the files
         native_extension.build()
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave the tests with the mark `exhaustive` to `make fuzz`."""
-    left = [item for item in items if not selection.is_selected(item)]
-    items[:] = [item for item in items if selection.is_selected(item)]
-    config.hook.pytest_deselected(items=left)
 
 
 class Brief:

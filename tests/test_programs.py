@@ -22,6 +22,7 @@ import pytest
 from agc import autograph
 from agc.runtime.ir.parser import parse
 from support import programs
+from support.selection import pairs
 from support.verifier import verify
 from support.versions import converted_version
 
@@ -30,6 +31,7 @@ Version = Callable[[Callable[..., Any]], Callable[..., Any]]
 Listen = pytest.CaptureFixture[str]
 
 EXECUTORS = ("interpret", "plan")
+VERSIONS: dict[str, Version] = {"convert": autograph.convert, "in place": converted_version}
 
 
 @functools.cache
@@ -39,9 +41,14 @@ def traced(name: str, executor: str) -> Any:
 
 
 @functools.cache
-def converted(name: str, version: Version) -> Callable[..., Any]:
+def converted(name: str, version: str) -> Callable[..., Any]:
     """A converted program, which its inputs share."""
-    return version(programs.load(name).entry)
+    return VERSIONS[version](programs.load(name).entry)
+
+
+def shown(part: Any) -> str | None:
+    """The name of a case in the names of tests; None for the way in which it is run."""
+    return f"{part[0]}-{part[1]}" if isinstance(part, tuple) else None
 
 
 def expect(case: Case, call: Callable[[], Any], listen: Listen, types: bool) -> None:
@@ -63,17 +70,15 @@ def test_eager(case: Case, capfd: Listen) -> None:
     expect(case, lambda: program.entry(*arguments), capfd, types=True)
 
 
-@pytest.mark.parametrize("version", [autograph.convert, converted_version])
-@pytest.mark.parametrize("case", programs.cases(), ids="{0[0]}-{0[1]}".format)
-def test_converted_with_eager_tensors(case: Case, version: Version, capfd: Listen) -> None:
+@pytest.mark.parametrize(("case", "version"), pairs(programs.cases(), [*VERSIONS]), ids=shown)
+def test_converted_with_eager_tensors(case: Case, version: str, capfd: Listen) -> None:
     program = programs.load(case[0])
     arguments = program.tensor_arguments(case[1], tf.constant)
     expect(case, lambda: converted(case[0], version)(*arguments), capfd, types=True)
 
 
-@pytest.mark.parametrize("version", [autograph.convert, converted_version])
-@pytest.mark.parametrize("case", programs.cases("python"), ids="{0[0]}-{0[1]}".format)
-def test_converted_with_python_values(case: Case, version: Version, capfd: Listen) -> None:
+@pytest.mark.parametrize(("case", "version"), pairs(programs.cases("python"), [*VERSIONS]), ids=shown)
+def test_converted_with_python_values(case: Case, version: str, capfd: Listen) -> None:
     program = programs.load(case[0])
     arguments = program.python_arguments(case[1])
     expect(case, lambda: converted(case[0], version)(*arguments), capfd, types=False)
@@ -81,8 +86,7 @@ def test_converted_with_python_values(case: Case, version: Version, capfd: Liste
     assert (type(found), found) == (type(wanted), wanted)
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
-@pytest.mark.parametrize("case", programs.cases(), ids="{0[0]}-{0[1]}".format)
+@pytest.mark.parametrize(("case", "executor"), pairs(programs.cases(), EXECUTORS), ids=shown)
 def test_graph(case: Case, executor: str, capfd: Listen) -> None:
     program = programs.load(case[0])
     arguments = program.tensor_arguments(case[1], tf.constant)

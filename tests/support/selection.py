@@ -1,4 +1,4 @@
-"""Which tests and cases a run tries: representatives in `make test`, all of them in `make fuzz`.
+"""Which cases of a sweep a run tries: representatives in `make test`, all of them in `make fuzz`.
 
 `pairs` covers each value of both axes by half of the pairs, or fewer; `in_turn` does so where loops are nested deeper:
 
@@ -11,14 +11,9 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
-import pytest
-
 Row = TypeVar("Row")
 Case = TypeVar("Case")
 IS_FUZZING = bool(os.environ.get("AGC_FUZZ"))
-
-exhaustive = pytest.mark.exhaustive
-"""Marks a test that tries in more ways what other tests check. `make test` deselects it, `make fuzz` runs it."""
 
 
 def in_turn(values: Sequence[Case], place: int) -> list[Case]:
@@ -39,8 +34,3 @@ def each_nth(step: int, values: Iterable[Case]) -> list[Case]:
 def at_most(few: int, many: int) -> int:
     """Return the smaller number of cases, or the larger one in `make fuzz`."""
     return many if IS_FUZZING else few
-
-
-def is_selected(item: pytest.Item) -> bool:
-    """Whether this run tries the test."""
-    return IS_FUZZING or item.get_closest_marker(exhaustive.name) is None

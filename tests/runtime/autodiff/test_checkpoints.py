@@ -15,7 +15,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.ir.parser import parse
-from support.selection import in_turn
+from support.selection import each_nth, in_turn
 from support.verifier import verify
 
 set_loop_options = tf.autograph.experimental.set_loop_options
@@ -221,7 +221,7 @@ def test_the_graphs_are_valid_and_the_interpreter_agrees(program: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "program", [p for p in PROGRAMS if p not in (noise, dataset)], ids=lambda p: p.__name__
+    "program", each_nth(3, [p for p in PROGRAMS if p not in (noise, dataset)]), ids=lambda p: p.__name__
 )
 def test_tapes_around_calls_and_derivatives_of_derivatives(program: Any) -> None:
     n = tf.constant(4)

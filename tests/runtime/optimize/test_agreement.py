@@ -49,7 +49,7 @@ def check(before: Graph, after: Graph, values: list[Any]) -> None:
         assert (results, failure is None, cell) == (wanted[0], wanted[1] is None, wanted[2])
 
 
-@settings(max_examples=many(20))
+@settings(max_examples=many(12))
 @given(graphs(), arguments())
 def test_every_pass_on_random_graphs(graph: Graph, values: list[Any]) -> None:
     for each in PASSES:
@@ -57,7 +57,7 @@ def test_every_pass_on_random_graphs(graph: Graph, values: list[Any]) -> None:
     check(graph, verify(optimize(graph)), values)
 
 
-@settings(max_examples=many(20))
+@settings(max_examples=many(12))
 @given(doubled_graphs(), arguments())
 def test_duplicated_subgraphs_agree_after_optimization(graph: Graph, values: list[Any]) -> None:
     check(graph, verify(optimize(graph)), values)

@@ -12,10 +12,11 @@ from agc.runtime.ir.graph import Graph
 from agc.runtime.optimize import PASSES, OptimizerOptions, optimize
 from support import programs
 from support.outcomes import bits
+from support.selection import each_nth
 from support.verifier import verify
 
 
-@pytest.mark.parametrize("name", programs.NAMES)
+@pytest.mark.parametrize("name", each_nth(2, programs.NAMES))
 def test_every_pass_on_the_programs(name: str, capfd: pytest.CaptureFixture[str]) -> None:
     program = programs.load(name)
     arguments = program.tensor_arguments(0, tf.constant)
