@@ -78,7 +78,7 @@ LONG = {
     "jax_backend/test_gradients.py": 17,
     "llvm/test_examples.py": 16,
     "test_benchmarks.py": 16,
-    "autodiff/test_checkpoints.py": 13,
+    "autodiff/test_checkpoints.py": 6,
     "agreement/test_grammar.py": 16,
     "jax_backend/test_libraries.py": 8,
     "agreement/test_random_programs.py": 6,

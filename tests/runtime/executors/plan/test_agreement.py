@@ -26,7 +26,7 @@ def outcome(run: Runner, values: list[Any]) -> Any:
     return repr((results, cell._array.tolist()))
 
 
-@settings(max_examples=many(60))
+@settings(max_examples=many(30))
 @given(graphs(), arguments())
 def test_plan_and_interpreter_agree(graph: Graph, values: list[Any]) -> None:
     verify(graph)
@@ -45,7 +45,7 @@ class Seen:
             self.results.setdefault(operation, []).append(repr(texts))
 
 
-@settings(max_examples=many(30))
+@settings(max_examples=many(15))
 @given(graphs(), arguments())
 def test_observers_of_a_plan_see_what_those_of_the_interpreter_see(graph: Graph, values: list[Any]) -> None:
     wanted, seen = Seen(), Seen()

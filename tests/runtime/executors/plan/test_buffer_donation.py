@@ -281,7 +281,7 @@ graph f(x: float32[4, 4], n: int32[]) -> float32[?, 4, 4]
 
 
 @settings(
-    max_examples=many(80),
+    max_examples=many(40),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 @given(matrix_graphs(), st.booleans())

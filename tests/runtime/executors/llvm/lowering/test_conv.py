@@ -17,7 +17,7 @@ from agc.runtime.executors.llvm.lowering import (
     conv_tiles,
     conv_winograd,
 )
-from support.selection import in_turn
+from support.selection import in_turn, pairs
 
 
 def agree(program: Any, arrays: list[Any], bound: float = 1e-5) -> None:
@@ -134,8 +134,8 @@ OFFSETS = [
 IN_PARTS = [
     (*layer, work, has_blas)
     for row, layer in enumerate(OFFSETS)
-    for column, work in enumerate([1, 1000, 1 << 20])
-    for has_blas in in_turn([True, False], row + column)
+    for work in in_turn([1, 1000, 1 << 20], row)
+    for has_blas in in_turn([True, False], row)
 ]
 
 
@@ -241,8 +241,7 @@ def test_gradients_of_large_filters_are_divided_by_columns(monkeypatch: pytest.M
 
 
 @pytest.mark.usefixtures("without_blas")
-@pytest.mark.parametrize("groups", [1, 2])
-@pytest.mark.parametrize("setting", [SETTINGS[0], SETTINGS[3], SETTINGS[-1]])
+@pytest.mark.parametrize(("setting", "groups"), pairs([SETTINGS[0], SETTINGS[3], SETTINGS[-1]], [1, 2]))
 def test_without_blas_products_use_the_blocked_function(
     monkeypatch: pytest.MonkeyPatch, setting: dict[str, Any], groups: int
 ) -> None:
