@@ -12,8 +12,9 @@ from agc.runtime.executors import interpret
 from agc.runtime.ir.graph import Graph
 from agc.runtime.ir.parser import parse
 from agc.runtime.optimize import optimize, outline_repeats
-from hypothesis import given
+from hypothesis import given, settings
 from support.matrix_graphs import inputs, matrix_graphs, repeated
+from support.selection import at_most
 from support.verifier import verify
 
 MATRIX = tf.TensorSpec([4, 4])
@@ -190,6 +191,7 @@ def test_large_constants_are_operands_unless_all_parts_have_the_same() -> None:
 
 
 @given(matrix_graphs())
+@settings(max_examples=at_most(30, 100))
 def test_random_repetitions_compute_the_same(part: Graph) -> None:
     graph = repeated(part, 6)
     found = interpret(verify(outline_repeats.run(graph)), inputs())
