@@ -3,8 +3,8 @@
     plan 0.1 s ─hot─► wait 2 s ─► plan 1.9 s ─► plan 0.03 s ─► wait 0.03 s ─► plan …       while it is compiled
 
 The budget is the time that these calls have run in the plan. So native code that comes late, because other programs use
-the processors, makes the calls at most twice as long (ski rental). The time that a slow machine takes to compile a graph
-of this size is allowed in any case: next to calls that do not wait, a compilation takes several times as long.
+the processors, makes the calls at most twice as long (ski rental). The time that a slow machine takes to compile a
+graph of this size is allowed in any case: next to calls that do not wait, a compilation takes several times as long.
 """
 
 from __future__ import annotations
